@@ -1,0 +1,4 @@
+//! Planwright: plan with an agent in the terminal, approve or revise, watch the work run, scrub through all of it.
+//!
+//! Everything that happens is an [`event`]; every screen is a fold over events; people act through commands.
+//! `ARCHITECTURE.md` shows how the modules depend on each other.

