@@ -3,4 +3,8 @@
 //! Everything that happens is an [`event`]; every screen is a fold over events; people act through commands.
 //! `ARCHITECTURE.md` shows how the modules depend on each other.
 
+pub mod event;
 pub mod model;
+pub mod replay;
+pub mod state;
+pub mod text;
