@@ -7,4 +7,5 @@ pub mod event;
 pub mod model;
 pub mod replay;
 pub mod state;
+pub mod store;
 pub mod text;

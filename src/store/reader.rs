@@ -1,0 +1,284 @@
+//! Reading a journal through a connection of its own that cannot write.
+//!
+//! Each call sees one consistent moment of the database. A journal only ever grows, so that calls one after another
+//! agree as well.
+
+use std::cell::RefCell;
+use std::ops::{ControlFlow, RangeInclusive};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::codec::Decoder;
+use super::database::{self, Place};
+use super::error::{Doing, FindError, StoreError};
+use super::lineage::{Lineage, Part};
+use super::record::{Row, SessionInfo};
+use super::schema::number;
+use super::sessions::{self, signed, unsigned};
+use super::time::from_micros;
+use crate::model::{Seq, SessionId};
+
+const READING: &str = "reading the journal";
+
+/// A reading connection. It may move to another thread; several threads take one each.
+pub struct Reader {
+    connection: Connection,
+    database: PathBuf,
+    decoder: RefCell<Decoder>,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").field("database", &self.database).finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    pub(super) fn open(place: &Place) -> Result<Self, StoreError> {
+        Self::on(database::reading_connection(place)?, place)
+    }
+
+    pub(super) fn on(connection: Connection, place: &Place) -> Result<Self, StoreError> {
+        let decoder = Decoder::new()
+            .map_err(|error| StoreError::io("starting a reader of", &place.database, error))?;
+        Ok(Self { connection, database: place.database.clone(), decoder: RefCell::new(decoder) })
+    }
+
+    /// Every session that is not hidden, most recently used first.
+    pub fn list_sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
+        sessions::list(&self.connection, &self.database)
+    }
+
+    /// One session, a hidden one included.
+    pub fn session(&self, session: &SessionId) -> Result<SessionInfo, StoreError> {
+        sessions::one(&self.connection, &self.database, session)
+    }
+
+    /// Finds a session by its id, a prefix that only it has, or `last`: the one most recently opened for writing or
+    /// written to.
+    pub fn find_session(&self, name: &str) -> Result<SessionId, FindError> {
+        sessions::find(&self.connection, &self.database, name)
+    }
+
+    /// The number of the newest event.
+    pub fn head(&self, session: &SessionId) -> Result<Seq, StoreError> {
+        let head = self
+            .connection
+            .prepare_cached("SELECT head_seq FROM session WHERE id = ? AND visibility < 2")
+            .and_then(|mut statement| {
+                statement.query_row([session.as_str()], |row| row.get(0)).optional()
+            })
+            .doing(READING, &self.database)?;
+        match head {
+            Some(head) => Ok(Seq(unsigned(head))),
+            None => Err(StoreError::NoSession { session: session.clone() }),
+        }
+    }
+
+    /// One event, if the session has it.
+    pub fn row(&self, session: &SessionId, seq: Seq) -> Result<Option<Row>, StoreError> {
+        Ok(self.rows(session, seq..=seq)?.pop())
+    }
+
+    /// The events of a range, in order; what lies beyond the head is left out.
+    pub fn rows(
+        &self,
+        session: &SessionId,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let mut rows = Vec::new();
+        self.scan(session, range, None, |row| {
+            rows.push(row);
+            ControlFlow::Continue(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Visits the events of a range in order, those of one task if asked, until the visitor has enough.
+    pub fn scan(
+        &self,
+        session: &SessionId,
+        range: RangeInclusive<Seq>,
+        task: Option<&str>,
+        mut visit: impl FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.at_one_moment(|| {
+            let lineage = Lineage::read(&self.connection, &self.database, session)?;
+            for part in lineage.within(*range.start(), *range.end()) {
+                if self.scan_tail(part, task, &mut visit)?.is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The last `limit` events before `seq`, in order, those of one task if asked.
+    pub fn rows_before(
+        &self,
+        session: &SessionId,
+        seq: Seq,
+        limit: usize,
+        task: Option<&str>,
+    ) -> Result<Vec<Row>, StoreError> {
+        self.at_one_moment(|| {
+            let lineage = Lineage::read(&self.connection, &self.database, session)?;
+            let mut newest_first = Vec::new();
+            if seq > Seq::START {
+                for part in lineage.within(Seq(1), seq.previous()).rev() {
+                    self.tail_backwards(part, task, limit, &mut newest_first)?;
+                }
+            }
+            newest_first.reverse();
+            Ok(newest_first)
+        })
+    }
+
+    /// The newest checkpoint at or before an event, with the number of the last event it contains.
+    pub fn nearest_checkpoint(
+        &self,
+        session: &SessionId,
+        seq: Seq,
+    ) -> Result<Option<(Seq, Vec<u8>)>, StoreError> {
+        self.at_one_moment(|| {
+            let lineage = Lineage::read(&self.connection, &self.database, session)?;
+            for part in lineage.within(Seq(1), seq).rev() {
+                if let Some(found) = self.checkpoint(part)? {
+                    return Ok(Some(found));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// Follows one session as another process writes it.
+    pub fn watch(self, session: SessionId) -> Watch {
+        Watch { reader: self, session, version: -1, head: None }
+    }
+
+    pub(super) fn connection(&self) -> (&Connection, &Path) {
+        (&self.connection, &self.database)
+    }
+
+    /// Keeps one snapshot over several statements.
+    fn at_one_moment<T>(
+        &self,
+        read: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let transaction = self.connection.unchecked_transaction().doing(READING, &self.database)?;
+        let value = read()?;
+        transaction.commit().doing(READING, &self.database)?;
+        Ok(value)
+    }
+
+    fn scan_tail(
+        &self,
+        part: Part,
+        task: Option<&str>,
+        visit: &mut impl FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        const SQL: &str = "SELECT seq, at, kind, task, codec, payload FROM event
+            WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND (?4 IS NULL OR task = ?4) ORDER BY seq";
+        let mut statement = self.connection.prepare_cached(SQL).doing(READING, &self.database)?;
+        let (first, last) = (signed(part.first.0), signed(part.last.0));
+        let mut rows =
+            statement.query(params![part.key, first, last, task]).doing(READING, &self.database)?;
+        while let Some(row) = rows.next().doing(READING, &self.database)? {
+            if visit(self.decoded(row)?).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Adds events of the part, newest first, until there are `limit` of them.
+    fn tail_backwards(
+        &self,
+        part: Part,
+        task: Option<&str>,
+        limit: usize,
+        into: &mut Vec<Row>,
+    ) -> Result<(), StoreError> {
+        const SQL: &str = "SELECT seq, at, kind, task, codec, payload FROM event
+            WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND (?4 IS NULL OR task = ?4)
+            ORDER BY seq DESC LIMIT ?5";
+        let mut statement = self.connection.prepare_cached(SQL).doing(READING, &self.database)?;
+        let (first, last) = (signed(part.first.0), signed(part.last.0));
+        let wanted = signed((limit - into.len()) as u64);
+        let mut rows = statement
+            .query(params![part.key, first, last, task, wanted])
+            .doing(READING, &self.database)?;
+        while let Some(row) = rows.next().doing(READING, &self.database)? {
+            into.push(self.decoded(row)?);
+        }
+        Ok(())
+    }
+
+    fn decoded(&self, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
+        let read = || -> rusqlite::Result<_> {
+            let seq = Seq(unsigned(row.get(0)?));
+            let kind = row.get::<_, String>(2)?.into();
+            let payload = row.get_ref(5)?.as_blob()?;
+            Ok((seq, row.get(1)?, kind, row.get(3)?, row.get(4)?, payload))
+        };
+        let (seq, at, kind, task, codec, payload) = read().doing(READING, &self.database)?;
+        let at = from_micros(at, &self.database)?;
+        let payload = self.payload(codec, payload, seq)?;
+        Ok(Row { seq, at, kind, task, payload })
+    }
+
+    fn payload(&self, codec: i64, stored: &[u8], seq: Seq) -> Result<Vec<u8>, StoreError> {
+        self.decoder.borrow_mut().decode(codec, stored).map_err(|error| {
+            StoreError::damaged(&self.database, format!("event {seq} cannot be read: {error}"))
+        })
+    }
+
+    fn checkpoint(&self, part: Part) -> Result<Option<(Seq, Vec<u8>)>, StoreError> {
+        const SQL: &str = "SELECT seq, codec, payload FROM checkpoint
+            WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq DESC LIMIT 1";
+        let mut statement = self.connection.prepare_cached(SQL).doing(READING, &self.database)?;
+        let (first, last) = (signed(part.first.0), signed(part.last.0));
+        let mut rows =
+            statement.query(params![part.key, first, last]).doing(READING, &self.database)?;
+        let Some(row) = rows.next().doing(READING, &self.database)? else { return Ok(None) };
+        let read = || -> rusqlite::Result<_> {
+            Ok((Seq(unsigned(row.get(0)?)), row.get(1)?, row.get_ref(2)?.as_blob()?))
+        };
+        let (seq, codec, payload) = read().doing(READING, &self.database)?;
+        Ok(Some((seq, self.payload(codec, payload, seq)?)))
+    }
+}
+
+/// Notices new events of a session. A poll that finds nothing costs one look at shared memory.
+#[derive(Debug)]
+pub struct Watch {
+    reader: Reader,
+    session: SessionId,
+    version: i64,
+    head: Option<Seq>,
+}
+
+impl Watch {
+    /// The new head if it moved since the last call; the first call always tells it.
+    pub fn poll(&mut self) -> Result<Option<Seq>, StoreError> {
+        let (connection, database) = self.reader.connection();
+        let version = number(connection, database, "PRAGMA data_version")?;
+        if version == self.version {
+            return Ok(None);
+        }
+        let head = self.reader.head(&self.session)?;
+        self.version = version;
+        let moved = self.head != Some(head);
+        self.head = Some(head);
+        Ok(moved.then_some(head))
+    }
+
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+}
