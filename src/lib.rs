@@ -4,3 +4,4 @@
 //! `ARCHITECTURE.md` shows how the modules depend on each other.
 
 pub mod model;
+pub mod planning;
