@@ -3,4 +3,6 @@
 //! Nothing here reads a clock, the environment or the network. The one file that is opened is a plan file, in
 //! [`plan_file::read`].
 
+pub mod check;
 pub mod graph;
+pub mod plan_file;

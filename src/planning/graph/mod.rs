@@ -7,16 +7,24 @@
 mod adjacency;
 mod cycle;
 mod intern;
+pub(crate) mod lists;
+mod nearest;
 mod order;
 #[cfg(test)]
 mod properties;
+mod prune;
 mod rank_set;
 mod resolve;
 mod selection;
 mod timing;
+mod vocabulary;
 
 pub use adjacency::Adjacency;
 pub use cycle::Cycle;
+pub use nearest::nearest;
+
+pub use prune::prune_missing;
 pub use rank_set::RankSet;
 pub use resolve::{Resolved, resolve};
 pub use selection::SelectionKey;
+pub use vocabulary::Vocabulary;
