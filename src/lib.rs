@@ -8,3 +8,4 @@ pub mod model;
 pub mod replay;
 pub mod state;
 pub mod text;
+pub mod tui;
