@@ -51,7 +51,8 @@ impl App {
         let mut settings = Settings::load(&config_path, shared.config.is_some())?;
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
-        let no_color = shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let no_color =
+            shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
         Ok(Self { settings, config_path, data_dir, no_color })
     }
@@ -72,7 +73,9 @@ impl App {
 
     fn dir(&self) -> anyhow::Result<&Path> {
         self.data_dir.as_deref().ok_or_else(|| {
-            Problem::usage("there is no home directory to keep sessions in").remedy("name one with --data-dir").into()
+            Problem::usage("there is no home directory to keep sessions in")
+                .remedy("name one with --data-dir")
+                .into()
         })
     }
 
@@ -94,7 +97,12 @@ impl App {
     }
 
     /// Makes a session of a plan and starts working on it: the plan is proposed and its approval asked for.
-    pub fn start_plan(&self, store: &Store, ready: ReadyPlan, workspace: &Path) -> anyhow::Result<SessionHandle> {
+    pub fn start_plan(
+        &self,
+        store: &Store,
+        ready: ReadyPlan,
+        workspace: &Path,
+    ) -> anyhow::Result<SessionHandle> {
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
         store.create_session(NewSession {
@@ -116,7 +124,12 @@ impl App {
     }
 
     /// Takes up a saved session.
-    pub fn take_up(&self, store: &Store, id: &SessionId, take_up: TakeUp) -> anyhow::Result<SessionHandle> {
+    pub fn take_up(
+        &self,
+        store: &Store,
+        id: &SessionId,
+        take_up: TakeUp,
+    ) -> anyhow::Result<SessionHandle> {
         let journal = store.acquire(id)?;
         let mut history = history(store, id)?;
         let state = history.state_at(journal.head())?;
@@ -129,12 +142,17 @@ impl App {
     pub fn ui_settings(&self) -> anyhow::Result<UiSettings> {
         let name = if self.no_color { "mono" } else { self.settings.theme.value.as_str() };
         let theme = self.theme(name)?;
-        let keys = self.settings.keys.iter().map(|(action, key)| (action.clone(), key.value.clone())).collect();
+        let keys = self
+            .settings
+            .keys
+            .iter()
+            .map(|(action, key)| (action.clone(), key.value.clone()))
+            .collect();
         Ok(UiSettings {
             theme,
             keys: KeyOverrides(keys),
             ascii: self.settings.ascii.value || !utf8_locale(),
-            color: if self.no_color { ColorDepth::None } else { ColorDepth::detect(|name| std::env::var(name).ok()) },
+            color: if self.no_color { ColorDepth::None } else { color_depth() },
             now: Timestamp::now,
             time_zone: jiff::tz::TimeZone::system(),
         })
@@ -144,8 +162,9 @@ impl App {
     fn theme(&self, name: &str) -> anyhow::Result<Theme> {
         let own = self.themes_dir().join(format!("{name}.toml"));
         if own.is_file() {
-            let text = std::fs::read_to_string(&own).with_context(|| format!("reading {}", own.display()))?;
-            return Theme::parse(&text).with_context(|| format!("in {}", own.display()));
+            let text = std::fs::read_to_string(&own)
+                .with_context(|| format!("reading {}", own.display()))?;
+            return Theme::parse(name, &text).with_context(|| format!("in {}", own.display()));
         }
         Theme::built_in(name).ok_or_else(|| {
             let names = self.theme_names();
@@ -164,14 +183,16 @@ impl App {
 
     /// All themes, built-in ones first.
     pub fn theme_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Theme::built_in_names().map(str::to_owned).collect();
+        let mut names: Vec<String> = Theme::BUILT_IN.into_iter().map(str::to_owned).collect();
         let mut own: Vec<String> = std::fs::read_dir(self.themes_dir())
             .into_iter()
             .flatten()
             .flatten()
             .filter_map(|entry| {
                 let path = entry.path();
-                (path.extension()? == "toml").then(|| path.file_stem()?.to_str().map(str::to_owned)).flatten()
+                (path.extension()? == "toml")
+                    .then(|| path.file_stem()?.to_str().map(str::to_owned))
+                    .flatten()
             })
             .filter(|name| !names.contains(name))
             .collect();
@@ -236,7 +257,11 @@ pub fn find(store: &Store, name: &str) -> anyhow::Result<SessionId> {
 
 /// The answer to a name that no session has.
 pub fn no_session(name: &str) -> anyhow::Error {
-    let what = if name == "last" { "there is no saved session yet".to_owned() } else { format!("no session begins with `{name}`") };
+    let what = if name == "last" {
+        "there is no saved session yet".to_owned()
+    } else {
+        format!("no session begins with `{name}`")
+    };
     Problem::usage(what).remedy("planwright sessions list shows what there is").into()
 }
 
@@ -260,8 +285,20 @@ pub fn follow(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<S
     Ok(receiver)
 }
 
+/// How many colours the terminal says it has.
+fn color_depth() -> ColorDepth {
+    let says = |name: &str, word: &str| std::env::var(name).is_ok_and(|value| value.contains(word));
+    if says("COLORTERM", "truecolor") || says("COLORTERM", "24bit") || says("TERM", "direct") {
+        ColorDepth::True
+    } else {
+        ColorDepth::Sixteen
+    }
+}
+
 fn utf8_locale() -> bool {
-    let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     match set {
         Some(locale) => {
             let locale = locale.to_ascii_lowercase();

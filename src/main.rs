@@ -1,5 +1,5 @@
 //! The thin binary: hands over to the library and turns its result into an exit code.
 
 fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+    planwright::cli::main()
 }

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::{Exit, Out, Shared};
 use crate::planning::check;
+use crate::planning::plan_file::{self, Format};
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
@@ -15,12 +16,16 @@ pub struct CheckArgs {
 }
 
 pub(super) fn check(shared: &Shared, args: &CheckArgs) -> anyhow::Result<Exit> {
-    let report = check::check_file(&args.file).map_err(|error| super::run::plan_problem(&error))?;
+    let (name, text) =
+        plan_file::read_text(&args.file).map_err(|error| super::run::plan_problem(&error))?;
+    let report = check::check(&text, Format::of(&name, &text), &name);
     let mut out = Out::new();
     if shared.json {
         out.line(&serde_json::to_string(&report)?)?;
     } else {
-        out.text(&report.to_text())?;
+        for line in report.lines(&name) {
+            out.line(&line)?;
+        }
     }
     Ok(if report.valid { Exit::Success } else { Exit::Failed })
 }

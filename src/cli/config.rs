@@ -26,14 +26,21 @@ pub(super) fn config(shared: &Shared, args: &ConfigArgs) -> anyhow::Result<Exit>
         ConfigCommand::Path => out.line(&app.config_path.display().to_string())?,
         ConfigCommand::Show => {
             let rows = app.settings.rows();
-            let wide = |measure: fn(&crate::config::Row) -> usize| rows.iter().map(measure).max().unwrap_or(0);
+            let wide = |measure: fn(&crate::config::Row) -> usize| {
+                rows.iter().map(measure).max().unwrap_or(0)
+            };
             let names = wide(|row| row.name.len());
             let values = wide(|row| row.value.to_string().len());
             for row in &rows {
                 if shared.json {
                     out.line(&serde_json::to_string(row)?)?;
                 } else {
-                    out.line(&format!("{:names$}  {:values$}  {}", row.name, row.value.to_string(), row.origin))?;
+                    out.line(&format!(
+                        "{:names$}  {:values$}  {}",
+                        row.name,
+                        row.value.to_string(),
+                        row.origin
+                    ))?;
                 }
             }
         }

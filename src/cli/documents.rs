@@ -1,5 +1,7 @@
 //! Completions and the man page, generated from the same definition that parses the command line.
 
+use std::io::Write;
+
 use clap::CommandFactory;
 
 use super::{Cli, Exit, Out};
@@ -16,9 +18,10 @@ pub(super) fn man() -> anyhow::Result<Exit> {
     let mut command = Cli::command();
     command.build();
     clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    // One page for everything: each subcommand as a section of its own.
     for subcommand in command.get_subcommands() {
-        let name = format!("planwright {}", subcommand.get_name());
-        let man = clap_mangen::Man::new(subcommand.clone().name(name));
+        let man = clap_mangen::Man::new(subcommand.clone());
+        writeln!(page, ".SH \"PLANWRIGHT {}\"", subcommand.get_name().to_uppercase())?;
         man.render_synopsis_section(&mut page)?;
         man.render_description_section(&mut page)?;
         man.render_options_section(&mut page)?;

@@ -54,14 +54,23 @@ fn item(info: SessionInfo) -> ListItem {
 }
 
 /// Opens a session the way its state asks for: a finished one in replay, another live, one that somebody else runs to watch.
-async fn open(shared: &Shared, app: &App, settings: &UiSettings, id: &SessionId) -> anyhow::Result<ExitReason> {
+async fn open(
+    shared: &Shared,
+    app: &App,
+    settings: &UiSettings,
+    id: &SessionId,
+) -> anyhow::Result<ExitReason> {
     let store = app.open_store()?;
     let status = SessionStatus::from_word(&store.session(id)?.summary.status);
     if matches!(status, Some(SessionStatus::Done | SessionStatus::Abandoned)) {
         return look(&store, settings, id, None).await;
     }
     // A failed run can be retried, so that it opens live; nothing starts before the person says so.
-    let take_up = if matches!(status, Some(SessionStatus::Failed | SessionStatus::Held)) { TakeUp::Look } else { TakeUp::GoOn };
+    let take_up = if matches!(status, Some(SessionStatus::Failed | SessionStatus::Held)) {
+        TakeUp::Look
+    } else {
+        TakeUp::GoOn
+    };
     match app.take_up(&store, id, take_up) {
         Ok(handle) => {
             attend(shared, app, &store, handle, Answers::default()).await?;
@@ -69,7 +78,11 @@ async fn open(shared: &Shared, app: &App, settings: &UiSettings, id: &SessionId)
         }
         Err(error) => match error.downcast_ref::<StoreError>() {
             Some(StoreError::Held { holder, .. }) => {
-                let note = format!("process {} runs it, watching", holder.pid);
+                let who = holder.as_ref().map_or_else(
+                    || "another process".to_owned(),
+                    |holder| format!("process {}", holder.pid),
+                );
+                let note = format!("{who} runs it, watching");
                 look(&store, settings, id, Some(note)).await
             }
             _ => Err(error),
@@ -77,7 +90,12 @@ async fn open(shared: &Shared, app: &App, settings: &UiSettings, id: &SessionId)
     }
 }
 
-async fn look(store: &Store, settings: &UiSettings, id: &SessionId, note: Option<String>) -> anyhow::Result<ExitReason> {
+async fn look(
+    store: &Store,
+    settings: &UiSettings,
+    id: &SessionId,
+    note: Option<String>,
+) -> anyhow::Result<ExitReason> {
     let view = SessionView {
         id: id.clone(),
         history: app::history(store, id)?,

@@ -23,7 +23,10 @@ impl Out {
         self.write(|out| out.write_all(text.as_bytes()))
     }
 
-    fn write(&mut self, write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> io::Result<()> {
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
         if self.closed {
             return Ok(());
         }

@@ -29,7 +29,11 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
     if let Some(at) = args.at
         && (at == 0 || at > head.0)
     {
-        return Err(Problem::usage(format!("session {} has events 1 to {head}, not {at}", id.short())).into());
+        return Err(Problem::usage(format!(
+            "session {} has events 1 to {head}, not {at}",
+            id.short()
+        ))
+        .into());
     }
     if shared.headless {
         return print(shared, &mut history, args.at.map_or(head, Seq));

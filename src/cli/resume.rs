@@ -55,9 +55,14 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
         if args.retry.is_some() {
             let mut history = app::history(&store, &id)?;
             let state = history.state_at(*handle.head.borrow())?;
-            for (task, row) in state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed) {
+            for (task, row) in
+                state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed)
+            {
                 let _ = row;
-                let _ = handle.commands.send(Command::RetryTask { task: task.clone(), with_dependents: false }).await;
+                let _ = handle
+                    .commands
+                    .send(Command::RetryTask { task: task.clone(), with_dependents: false })
+                    .await;
             }
         }
         let answers = Answers { approve_plans: shared.yes, in_doubt };

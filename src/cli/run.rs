@@ -12,7 +12,8 @@ use crate::engine::resume::TakeUp;
 use crate::event::Command;
 use crate::headless::Answers;
 use crate::model::{Actor, RunKind};
-use crate::planning::plan_file;
+use crate::planning::graph;
+use crate::planning::plan_file::{self, PlanFileError};
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -53,29 +54,41 @@ fn looks_like_file(what: &str) -> bool {
 
 pub(super) fn read_plan(path: &Path) -> anyhow::Result<ReadyPlan> {
     let read = plan_file::read(path).map_err(|error| plan_problem(&error))?;
+    let resolved = graph::resolve(&read.plan.tasks, |_| true).map_err(|cycle| {
+        Problem::failed(format!("{}: tasks wait for each other: {cycle}", path.display()))
+    })?;
     Ok(ReadyPlan {
+        facts: resolved.facts(&read.plan.tasks),
         plan: read.plan,
-        facts: read.facts,
         normalization: read.normalization,
         file: Some(path.to_string_lossy().into_owned()),
     })
 }
 
-pub(super) fn plan_problem(error: &plan_file::PlanFileError) -> Problem {
-    let problem = if error.is_missing_file() { Problem::usage(error.to_string()) } else { Problem::failed(error.to_string()) };
-    match error.remedy() {
-        Some(remedy) => problem.remedy(remedy),
-        None => problem,
-    }
+/// A file that cannot be read is a mistake in the command; one with wrong content is a failure.
+pub(super) fn plan_problem(error: &PlanFileError) -> Problem {
+    let what = match error {
+        PlanFileError::Unreadable { source, .. } => format!("{error}: {source}"),
+        _ => error.to_string(),
+    };
+    let problem = match error {
+        PlanFileError::Unreadable { .. } => Problem::usage(what),
+        _ => Problem::failed(what),
+    };
+    problem.remedy(error.hint())
 }
 
 fn refuse_what_cannot_run(ready: &ReadyPlan) -> anyhow::Result<()> {
-    let Some(agent) = ready.plan.tasks.iter().find(|task| matches!(task.run, RunKind::Agent {})) else {
+    let Some(agent) = ready.plan.tasks.iter().find(|task| matches!(task.run, RunKind::Agent {}))
+    else {
         return Ok(());
     };
-    Err(Problem::failed(format!("task `{}` is for an agent, and no model can be set up in this version", agent.id))
-        .remedy("give it run = { shell = \"…\" } or run = { human = {} }")
-        .into())
+    Err(Problem::failed(format!(
+        "task `{}` is for an agent, and no model can be set up in this version",
+        agent.id
+    ))
+    .remedy("give it run = { shell = \"…\" } or run = { human = {} }")
+    .into())
 }
 
 fn refuse_missing(shared: &Shared, args: &RunArgs, ready: &ReadyPlan) -> anyhow::Result<()> {
@@ -88,9 +101,12 @@ fn refuse_missing(shared: &Shared, args: &RunArgs, ready: &ReadyPlan) -> anyhow:
     if missing.is_empty() || args.allow_missing || !shared.yes {
         return Ok(());
     }
-    Err(Problem::failed(format!("the plan depends on tasks that are not there: {}", missing.join("; ")))
-        .remedy("mend the plan, or add --allow-missing to run it all the same")
-        .into())
+    Err(Problem::failed(format!(
+        "the plan depends on tasks that are not there: {}",
+        missing.join("; ")
+    ))
+    .remedy("mend the plan, or add --allow-missing to run it all the same")
+    .into())
 }
 
 fn workspace(named: Option<&Path>) -> anyhow::Result<PathBuf> {

@@ -57,11 +57,16 @@ pub(super) async fn attend(
     } else {
         watch(app, store, handle).await
     };
-    store.close()?;
+    store.close();
     exit
 }
 
-async fn follow(shared: &Shared, store: &Store, handle: SessionHandle, answers: Answers) -> anyhow::Result<Exit> {
+async fn follow(
+    shared: &Shared,
+    store: &Store,
+    handle: SessionHandle,
+    answers: Answers,
+) -> anyhow::Result<Exit> {
     let mut follower = Follower {
         history: app::history(store, &handle.id)?,
         head: handle.head.clone(),
@@ -118,7 +123,10 @@ async fn any_signal() -> std::io::Result<&'static str> {
     })
 }
 
-#[expect(clippy::print_stderr, reason = "standard output is for the records, which a script may read")]
+#[expect(
+    clippy::print_stderr,
+    reason = "standard output is for the records, which a script may read"
+)]
 fn parting(id: &SessionId, state: &SessionState) {
     let counts = state.tasks.counts();
     eprintln!(
@@ -131,7 +139,10 @@ fn parting(id: &SessionId, state: &SessionState) {
     );
 }
 
-#[expect(clippy::print_stderr, reason = "standard output is for the records, which a script may read")]
+#[expect(
+    clippy::print_stderr,
+    reason = "standard output is for the records, which a script may read"
+)]
 fn needs_person(id: &SessionId, state: &SessionState) {
     eprintln!("session {} waits for you:", id.short());
     for line in headless::open_questions(state) {
@@ -155,7 +166,9 @@ async fn watch(app: &App, store: &Store, handle: SessionHandle) -> anyhow::Resul
         Ok(tui::Exit { reason: ExitReason::Signal(signal), .. }) => {
             CloseReason::Signal { signal: (*signal).to_owned() }
         }
-        Ok(tui::Exit { reason: ExitReason::TerminalGone, .. }) => CloseReason::Signal { signal: "SIGHUP".to_owned() },
+        Ok(tui::Exit { reason: ExitReason::TerminalGone, .. }) => {
+            CloseReason::Signal { signal: "SIGHUP".to_owned() }
+        }
         _ => CloseReason::Quit,
     };
     // Whatever happened to the screen, the session is closed in good order first.

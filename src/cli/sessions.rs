@@ -133,7 +133,14 @@ fn show_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
     if let Some(current) = &state.plan.current {
         lines.push(format!("plan r{} {}", current.revision, current.hash.short()));
         lines.push(String::new());
-        let widest = current.plan.tasks.iter().map(|task| text::display_width(task.id.as_str())).max().unwrap_or(0).min(24);
+        let widest = current
+            .plan
+            .tasks
+            .iter()
+            .map(|task| text::display_width(task.id.as_str()))
+            .max()
+            .unwrap_or(0)
+            .min(24);
         for (node, (id, row)) in current.plan.tasks.iter().zip(state.tasks.iter()) {
             let id = text::pad_right(&text::clean_line(id.as_str()), widest).into_owned();
             let time = row
@@ -142,7 +149,9 @@ fn show_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
                 .unwrap_or_default();
             let why = match (row.status, &row.failure) {
                 (TaskStatus::Skipped(reason), _) => format!("  {}", reason.as_str()),
-                (TaskStatus::Failed, Some(failure)) => format!("  {}", text::clean_line(&failure.message)),
+                (TaskStatus::Failed, Some(failure)) => {
+                    format!("  {}", text::clean_line(&failure.message))
+                }
                 _ => String::new(),
             };
             lines.push(format!(

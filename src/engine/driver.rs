@@ -124,7 +124,9 @@ impl Driver {
             if self.is_done() {
                 return Ok(());
             }
-            self.wait().await?;
+            if !self.has_last_words() {
+                self.wait().await?;
+            }
         }
     }
 
@@ -524,9 +526,13 @@ impl Driver {
         }
     }
 
-    /// The last words, once everything that ran has ended.
+    /// Whether the session is to be closed and nothing stands in the way any more.
+    fn has_last_words(&self) -> bool {
+        self.closing.is_some() && self.running.is_empty() && self.state.session.closed.is_none()
+    }
+
     fn say_goodbye(&mut self) {
-        if !self.running.is_empty() || self.state.session.closed.is_some() {
+        if !self.has_last_words() {
             return;
         }
         let Some(why) = self.closing.clone() else { return };
