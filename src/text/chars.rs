@@ -28,9 +28,8 @@ pub(super) enum Treatment {
 /// whoever treats them specially looks at them first.
 pub(super) fn treatment(c: char) -> Treatment {
     match c {
-        ' '..='~' => Treatment::Keep,
+        ' '..='~' | '\u{A0}'..='\u{AC}' | '\u{AE}'..='\u{2FF}' => Treatment::Keep,
         '\u{00}'..='\u{1F}' | '\u{7F}'..='\u{9F}' => Treatment::Replace,
-        '\u{A0}'..='\u{AC}' | '\u{AE}'..='\u{2FF}' => Treatment::Keep,
         '\u{2028}' | '\u{2029}' => Treatment::Line,
         JOINER | '\u{FE0E}' | '\u{FE0F}' => Treatment::Emoji,
         _ if is_harmless_ignorable(c) => Treatment::Drop,
@@ -177,7 +176,9 @@ mod tests {
 
     #[test]
     fn pictographic_means_what_segmentation_means_by_it() {
-        for c in ('\u{A0}'..=char::MAX).filter(|c| !is_mark(*c) && treatment(*c) == Treatment::Keep)
+        // Nothing pictographic is encoded beyond the second plane.
+        for c in
+            ('\u{A0}'..='\u{1FFFF}').filter(|c| !is_mark(*c) && treatment(*c) == Treatment::Keep)
         {
             let joined = format!("{c}{JOINER}\u{1F600}").graphemes(true).count() == 1;
             assert_eq!(is_pictographic(c), joined, "{c:?}");

@@ -156,7 +156,7 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
 struct Marks {
     out: String,
     last: Last,
-    marks: usize,
+    stacked: usize,
     joiners: usize,
 }
 
@@ -196,8 +196,8 @@ impl Marks {
                 _ => {}
             }
         } else if is_mark(c) {
-            if self.marks < MAX_MARKS {
-                self.marks += 1;
+            if self.stacked < MAX_MARKS {
+                self.stacked += 1;
                 self.push(c, Last::Other);
             }
         } else {
@@ -215,7 +215,7 @@ impl Marks {
         if self.last != Last::Joiner && kind != Last::Dressed {
             self.joiners = 0;
         }
-        self.marks = 0;
+        self.stacked = 0;
         self.push(c, kind);
     }
 

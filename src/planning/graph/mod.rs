@@ -8,7 +8,6 @@ mod adjacency;
 mod cycle;
 mod intern;
 pub(crate) mod lists;
-mod nearest;
 mod order;
 #[cfg(test)]
 mod properties;
@@ -21,7 +20,6 @@ mod vocabulary;
 
 pub use adjacency::Adjacency;
 pub use cycle::Cycle;
-pub use nearest::nearest;
 
 pub use prune::prune_missing;
 pub use rank_set::RankSet;

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::intern::IdTable;
-use super::nearest::nearest;
 use crate::model::{Link, Normalization, TaskNode};
+use crate::text::nearest;
 
 /// How many missing ids get a suggestion. A file full of them is not a slip of the finger.
 const SUGGESTIONS: usize = 50;

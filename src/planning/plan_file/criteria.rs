@@ -5,7 +5,7 @@ use super::tree::{Entry, Path, Tree, Value, shown};
 use crate::model::task::CriterionOn;
 use crate::model::{ExitCriterion, TaskId};
 use crate::planning::graph::lists::Separators;
-use crate::planning::graph::nearest;
+use crate::text::nearest;
 
 const KINDS: [&str; 5] = ["text", "file_exists", "command", "json_path", "judged"];
 const ON: &[(&str, CriterionOn)] =

@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 
 use super::tree::{Entry, Lines, Path, Tree, Value, shown};
 use crate::model::{Normalization, Severity, TaskId, Violation};
+use crate::planning::graph::Vocabulary;
 use crate::planning::graph::lists::{self, Separators};
-use crate::planning::graph::{Vocabulary, nearest};
+use crate::text::nearest;
 
 /// How many violations are collected; nobody reads more.
 const MAX_VIOLATIONS: usize = 1000;

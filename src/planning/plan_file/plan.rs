@@ -9,7 +9,8 @@ use super::{MAX_LINKS, MAX_TASKS};
 use crate::model::{
     Link, Normalization, Plan, RunKind, SandboxChoice, Severity, TaskId, Violation,
 };
-use crate::planning::graph::{Cycle, nearest, prune_missing, resolve};
+use crate::planning::graph::{Cycle, prune_missing, resolve};
+use crate::text::nearest;
 
 /// The fields of a plan.
 pub(super) const PLAN_FIELDS: &[FieldNames] = &[

@@ -8,7 +8,7 @@ use super::tree::{Entry, Path, Tree, Value, is_invisible, shown};
 use crate::model::task::{DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use crate::model::{Link, Origin, Repeat, RunKind, SandboxChoice, TaskId, TaskNode};
 use crate::planning::graph::lists::Separators;
-use crate::planning::graph::nearest;
+use crate::text::nearest;
 
 /// The fields of a task, each with the other names it goes by.
 pub(super) const TASK_FIELDS: &[FieldNames] = &[

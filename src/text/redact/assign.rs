@@ -3,16 +3,18 @@
 //! In source code such names are mostly followed by code, so how freely a value is taken for a secret depends on
 //! where it stands: freely in an address or an environment file, less so in quotes, hardly where code is likely.
 
+use std::ops::Range;
+
 use super::Kind;
-use super::scan::{Class, Hit, Input, NeedMore, Rest, Triggers, Verdict};
+use super::literal::{
+    MAX_SPACES, Place, Value, bare_value, element_value, is_name, listed_value, quoted_value,
+    skip_spaces, typed_value,
+};
+use super::scan::{Class, Hit, Input, NeedMore, Triggers, Verdict};
 use super::tokens::judge_credential;
 use super::value::{Shape, is_placeholder, names_a_secret};
 
 const MAX_NAME: usize = 64;
-const MAX_SPACES: usize = 32;
-/// How much of a value is read to judge it; the rest is swallowed unseen.
-const LOOK: usize = 256;
-const MAX_TYPE: usize = 48;
 
 /// How surely a name announces a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,31 +29,6 @@ enum Promise {
     Header,
 }
 
-/// Where a value stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// In an address, after `?` or `&`.
-    Query,
-    /// In quotes.
-    Quoted,
-    /// After `NAME=`, in capitals and without spaces, as in environment files.
-    Environment,
-    /// After `name=` without spaces.
-    Compact,
-    /// After `name: `, `name = ` or `--name `.
-    Spaced,
-    /// Between tags.
-    Element,
-}
-
-struct Value {
-    span: std::ops::Range<usize>,
-    place: Place,
-    rest: Rest,
-    /// What follows the value.
-    next: Option<u8>,
-}
-
 /// Names the pairs of bytes these rules begin with.
 pub(super) fn add_triggers(triggers: &mut Triggers) {
     for second in (0..=u8::MAX).filter(|second| !b":=~".contains(second)) {
@@ -61,7 +38,9 @@ pub(super) fn add_triggers(triggers: &mut Triggers) {
     for second in (b'!'..=b'~').filter(u8::is_ascii_alphanumeric) {
         triggers.add(b'>', second);
     }
-    [*b"\",", *b"',", *b"--"].iter().for_each(|[first, second]| triggers.add(*first, *second));
+    for [first, second] in [*b"\",", *b"',", *b"--"] {
+        triggers.add(first, second);
+    }
 }
 
 /// Judges the value after the operator at `at`.
@@ -72,7 +51,7 @@ pub(super) fn judge(input: Input<'_>, at: usize) -> Verdict {
     let value = match operator {
         b'>' if input.before(name.start) == Some(b'<') => element_value(input, at + 1)?,
         b'>' => None,
-        b'"' | b'\'' => quoted_value(input, skip_spaces(input, at + 2)?)?,
+        b'"' | b'\'' => listed_value(input, at + 2)?,
         _ => assigned_value(input, at, name)?,
     };
     match (promise, value) {
@@ -117,7 +96,7 @@ fn is_secret(promise: Promise, bytes: &[u8], value: &Value) -> bool {
     let begins_code =
         matches!(bytes.first(), Some(b'&' | b'@' | b'/' | b'-' | b'!' | b'#' | b'|' | b'~' | b'.'));
     let code = match value.place {
-        Place::Quoted => bytes.starts_with(b"-----BEGIN") || shape.spaces > 0,
+        Place::Quoted | Place::Listed => bytes.starts_with(b"-----BEGIN") || shape.spaces > 0,
         Place::Environment => shape.brackets > 0 || bytes.first() == Some(&b'/'),
         _ => shape.brackets > 0 || begins_code || is_expression(&shape, bytes, value),
     };
@@ -128,9 +107,7 @@ fn is_secret(promise: Promise, bytes: &[u8], value: &Value) -> bool {
     match promise {
         Promise::Password => is_password(&shape, bytes, value.place),
         Promise::Token => is_token(&shape, bytes, value.place),
-        Promise::Key => {
-            shape.is_random() && shape.len >= 20 && (shape.upper > 0 || shape.len >= 32)
-        }
+        Promise::Key => is_key(&shape, bytes, value.place),
         Promise::Header => false,
     }
 }
@@ -140,7 +117,7 @@ fn is_expression(shape: &Shape, bytes: &[u8], value: &Value) -> bool {
     let named =
         shape.is_name() && !bytes.first().is_some_and(u8::is_ascii_digit) && !shape.is_random();
     let path = bytes.iter().any(|byte| matches!(byte, b'.' | b':'));
-    named && value.place != Place::Query && (path || matches!(value.next, Some(b',' | b';')))
+    named && value.place != Place::Query && (path || value.separated)
 }
 
 fn is_password(shape: &Shape, bytes: &[u8], place: Place) -> bool {
@@ -152,6 +129,7 @@ fn is_password(shape: &Shape, bytes: &[u8], place: Place) -> bool {
             let named = shape.signs == 0 && shape.joints > 0 && names_a_secret(bytes);
             shape.len >= 6 && !named
         }
+        Place::Listed => mixed && shape.len >= 6 && (shape.signs > 0 || shape.joints == 0),
         Place::Quoted => shape.len >= 12 && shape.letters() == shape.len && !names_a_secret(bytes),
         Place::Compact | Place::Spaced => {
             (mixed || shape.is_jumbled()) && shape.len >= 6 && !names_a_secret(bytes)
@@ -164,10 +142,15 @@ fn is_token(shape: &Shape, bytes: &[u8], place: Place) -> bool {
     match place {
         Place::Query => mixed && (shape.digits > 0 || shape.len >= 16),
         Place::Environment | Place::Element => mixed && shape.digits > 0,
-        Place::Quoted => mixed && shape.digits >= 2,
+        Place::Quoted | Place::Listed => mixed && shape.digits >= 2,
         Place::Compact => mixed && shape.digits >= 3,
         Place::Spaced => mixed && (shape.is_random() || shape.digits >= 3),
     }
+}
+
+fn is_key(shape: &Shape, bytes: &[u8], place: Place) -> bool {
+    let path = matches!(place, Place::Compact | Place::Spaced) && bytes.contains(&b'.');
+    shape.is_random() && !path && shape.len >= 20 && (shape.upper > 0 || shape.len >= 32)
 }
 
 /// Judges the value of an authorization header: a scheme and its credential, or a credential alone.
@@ -177,16 +160,20 @@ fn judge_header(input: Input<'_>, value: &Value) -> Verdict {
     if scheme > start && input.get(scheme)? == Some(b' ') {
         return judge_credential(input, skip_spaces(input, scheme)?, 8);
     }
+    // A credential alone cannot be told from a name unless it looks random.
+    if !Shape::of(&input.bytes[value.span.clone()]).is_random() {
+        return Ok(None);
+    }
     judge_credential(input, start, 16)
 }
 
 /// Finds the name before an operator, through spaces, quotes and brackets.
-fn name_before(input: Input<'_>, at: usize, operator: u8) -> Option<std::ops::Range<usize>> {
+fn name_before(input: Input<'_>, at: usize, operator: u8) -> Option<Range<usize>> {
     let bytes = &input.bytes[..at];
     let last = *bytes.last()?;
     // Most operators are ruled out by one byte.
-    let letter = if last == b' ' { *bytes.iter().rev().find(|byte| **byte != b' ')? } else { last };
-    if !is_last_letter(letter) && !b"\"'`]:?\t".contains(&letter) {
+    let letter = *bytes.iter().rev().take(MAX_SPACES + 1).find(|byte| **byte != b' ')?;
+    if !is_last_letter(letter) && !letter.is_ascii_digit() && !b"\"'`]:?\t".contains(&letter) {
         return None;
     }
     let mut end = at;
@@ -211,16 +198,12 @@ fn name_before(input: Input<'_>, at: usize, operator: u8) -> Option<std::ops::Ra
     (len > 0).then_some(end - len..end)
 }
 
-fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
-}
-
 /// Returns whether a name that promises anything can end so.
 fn is_last_letter(byte: u8) -> bool {
     matches!(byte | 0x20, b'd' | b'e' | b'y' | b't' | b'n' | b's' | b'l' | b'h' | b'g')
 }
 
-/// Tells what a name promises by how it ends, whatever its case and its separators.
+/// Tells what a name promises by how it ends, whatever its case, its separators and a number after it.
 fn promise(name: &[u8]) -> Option<Promise> {
     const PASSWORDS: [&str; 6] =
         ["password", "passwd", "passphrase", "passcode", "passwort", "pwd"];
@@ -241,9 +224,11 @@ fn promise(name: &[u8]) -> Option<Promise> {
         "secretkeybase",
         "sharedkey",
     ];
-    const KEYS: [&str; 8] =
-        ["key", "auth", "cookie", "sessionid", "signature", "sig", "creds", "pat"];
+    const KEYS: [&str; 9] =
+        ["key", "auth", "cookie", "session", "sessionid", "signature", "sig", "creds", "pat"];
     const OPEN: [&str; 5] = ["publickey", "primarykey", "foreignkey", "cachekey", "pubkey"];
+    let counter = |byte: &u8| byte.is_ascii_digit() || *byte == b'_';
+    let name = &name[..=name.iter().rposition(|byte| !counter(byte))?];
     if !is_last_letter(*name.last()?) {
         return None;
     }
@@ -275,14 +260,12 @@ fn promise(name: &[u8]) -> Option<Promise> {
 fn assigned_value(
     input: Input<'_>,
     at: usize,
-    name: std::ops::Range<usize>,
+    name: Range<usize>,
 ) -> Result<Option<Value>, NeedMore> {
-    let mut start = at + 1;
-    match (input.bytes[at], input.get(start)?) {
-        (b'=', Some(b'>')) => return quoted_value(input, skip_spaces(input, start + 1)?),
-        _ => {}
+    if input.bytes[at] == b'=' && input.get(at + 1)? == Some(b'>') {
+        return quoted_value(input, skip_spaces(input, at + 2)?);
     }
-    start = skip_spaces(input, start)?;
+    let start = skip_spaces(input, at + 1)?;
     if let Some(value) = quoted_value(input, start)? {
         return Ok(Some(value));
     }
@@ -293,92 +276,10 @@ fn assigned_value(
     }
     let tight = start == at + 1 && name.end == at && input.bytes[at] == b'=';
     let place = match input.before(name.start) {
-        Some(b'?' | b'&') if tight => Place::Query,
+        Some(b'?' | b'&' | b';') if tight => Place::Query,
         _ if tight && !input.bytes[name].iter().any(u8::is_ascii_lowercase) => Place::Environment,
         _ if tight => Place::Compact,
         _ => Place::Spaced,
     };
     bare_value(input, start, place).map(Some)
-}
-
-/// Reads past a type, as in `const API_KEY: &str = "…"`.
-fn typed_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
-    let part = |byte: u8| is_name(byte) || b"&'<>?:* ".contains(&byte);
-    let sign = input.run(at, MAX_TYPE, part)?;
-    if input.get(sign)? != Some(b'=') || matches!(input.get(sign + 1)?, Some(b'=' | b'>')) {
-        return Ok(None);
-    }
-    quoted_value(input, skip_spaces(input, sign + 1)?)
-}
-
-/// Reads a quoted value, whose quotes may themselves be escaped, as in JSON inside JSON.
-fn quoted_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
-    let prefix = matches!(input.get(at)?, Some(b'b' | b'r' | b'u' | b'B' | b'R' | b'U'));
-    let slashes = if prefix { at + 1 } else { at };
-    let open = input.run(slashes, 7, |byte| byte == b'\\')?;
-    let Some(quote @ (b'"' | b'\'' | b'`')) = input.get(open)? else { return Ok(None) };
-    let escaped = open > slashes;
-    let start = open + 1;
-    let mut end = start;
-    while end < start + LOOK {
-        match input.get(end)? {
-            None | Some(b'\n') => return Ok(None),
-            Some(byte) if byte == quote => break,
-            Some(b'\\') if escaped => break,
-            Some(b'\\') => end += 2,
-            Some(_) => end += 1,
-        }
-    }
-    let closed = end < start + LOOK;
-    let rest = match quote {
-        _ if closed => Rest::Nothing,
-        _ if escaped => Rest::Run(|byte| !matches!(byte, b'\\' | b'\n')),
-        b'"' => Rest::Run(|byte| !matches!(byte, b'"' | b'\n')),
-        b'\'' => Rest::Run(|byte| !matches!(byte, b'\'' | b'\n')),
-        _ => Rest::Run(|byte| !matches!(byte, b'`' | b'\n')),
-    };
-    // An escape may have carried the end past what has been looked at.
-    input.get(end.saturating_sub(1))?;
-    let end = end.min(input.bytes.len());
-    Ok(Some(Value { span: start..end, place: Place::Quoted, rest, next: None }))
-}
-
-fn bare_value(input: Input<'_>, at: usize, place: Place) -> Result<Value, NeedMore> {
-    let class: Class = if place == Place::Query { is_query } else { is_bare };
-    let mut end = at;
-    loop {
-        end = input.run(end, LOOK - (end - at), class)?;
-        // A backslash belongs to the value unless it begins an escape, as in a dump inside a JSON string.
-        let escape = matches!(input.get(end)?, Some(b'\\'))
-            && end < at + LOOK
-            && input
-                .get(end + 1)?
-                .is_some_and(|byte| class(byte) && !matches!(byte, b'n' | b'r' | b't' | b'u'));
-        if !escape {
-            break;
-        }
-        end += 1;
-    }
-    let rest = if end < at + LOOK { Rest::Nothing } else { Rest::Run(class) };
-    Ok(Value { span: at..end, place, rest, next: input.get(end)? })
-}
-
-fn element_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
-    let end = input.run(at, LOOK, |byte| !matches!(byte, b'<' | b'\n' | b' '))?;
-    if end == at || !input.starts_with(end, b"</")? {
-        return Ok(None);
-    }
-    Ok(Some(Value { span: at..end, place: Place::Element, rest: Rest::Nothing, next: None }))
-}
-
-fn is_bare(byte: u8) -> bool {
-    byte > b' ' && byte != 0x7F && !b"\"'`,;\\".contains(&byte)
-}
-
-fn is_query(byte: u8) -> bool {
-    is_bare(byte) && !b"&#<>()[]{}|".contains(&byte)
-}
-
-fn skip_spaces(input: Input<'_>, at: usize) -> Result<usize, NeedMore> {
-    input.run(at, MAX_SPACES, |byte| matches!(byte, b' ' | b'\t'))
 }

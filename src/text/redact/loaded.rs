@@ -12,6 +12,8 @@ const SHORTEST: usize = 6;
 #[derive(Clone)]
 pub(super) struct Loaded {
     triggers: Triggers,
+    /// What must follow the trigger.
+    seconds: Triggers,
     /// Longest first, so that a key that begins with another is taken whole.
     values: Vec<Box<[u8]>>,
 }
@@ -31,9 +33,12 @@ impl Loaded {
         }
         values.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         values.dedup();
-        let mut triggers = Triggers::new();
-        values.iter().for_each(|value| triggers.add(value[0], value[1]));
-        Self { triggers, values }
+        let (mut triggers, mut seconds) = (Triggers::new(), Triggers::new());
+        for value in &values {
+            triggers.add(value[0], value[1]);
+            seconds.add(value[1], value[2]);
+        }
+        Self { triggers, seconds, values }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -47,6 +52,9 @@ impl Rules for Loaded {
     }
 
     fn judge(&self, input: Input<'_>, at: usize) -> Verdict {
+        if !input.get(at + 2)?.is_some_and(|third| self.seconds.has(input.bytes[at + 1], third)) {
+            return Ok(None);
+        }
         for value in &self.values {
             if input.starts_with(at, value)? {
                 return Ok(Some(Hit {

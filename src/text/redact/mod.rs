@@ -6,6 +6,7 @@
 //! hide it. A stream is redacted to exactly what its whole text would be, however it was cut into pieces.
 
 mod assign;
+mod literal;
 mod loaded;
 mod pem;
 mod scan;

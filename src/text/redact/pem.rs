@@ -34,7 +34,7 @@ fn begins_key(input: Input<'_>, end: usize) -> Result<bool, NeedMore> {
         match input.get(body)? {
             Some(b'\\') if matches!(input.get(body + 1)?, Some(b'n' | b'r' | b't')) => body += 2,
             Some(byte) if byte.is_ascii_whitespace() || b"\\\"'`+,.>|#*".contains(&byte) => {
-                body += 1
+                body += 1;
             }
             _ => break,
         }

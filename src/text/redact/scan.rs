@@ -126,10 +126,9 @@ impl Input<'_> {
     pub(super) fn starts_token(self, at: usize) -> bool {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         match self.bytes[..at] {
-            [.., b'\\', b'n' | b'r' | b't'] => true,
+            [] | [.., b'\\', b'n' | b'r' | b't'] => true,
             [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
             [.., last] => !word(last),
-            [] => true,
         }
     }
 }

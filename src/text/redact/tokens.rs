@@ -135,7 +135,9 @@ fn judge_jwt(input: Input<'_>, at: usize) -> Verdict {
     if !input.starts_with(at, b"eyJ")? {
         return Ok(None);
     }
-    let dot = input.run(at, MAX_JWT_HEADER, dashed)?;
+    // Hostile text could have one begin at every dash, each of them read to the end.
+    let longest = if input.before(at) == Some(b'-') { LOOK } else { MAX_JWT_HEADER };
+    let dot = input.run(at, longest, dashed)?;
     if dot - at < 12 || input.get(dot)? != Some(b'.') {
         return Ok(None);
     }

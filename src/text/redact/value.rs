@@ -90,7 +90,10 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     if rest.iter().all(|byte| *byte == first) || value.starts_with(LABEL) {
         return true;
     }
-    matches!(first, b'$' | b'<' | b'{' | b'%' | b'*')
+    // A percent sign with two digits after it is an encoded character.
+    let format = first == b'%' && !rest.iter().take(2).all(u8::is_ascii_hexdigit);
+    format
+        || matches!(first, b'$' | b'<' | b'{' | b'*')
         || contains(value, b"${")
         || contains(value, b"{{")
         || contains(value, b"...")
@@ -136,11 +139,11 @@ fn has_word(value: &[u8]) -> bool {
         "env.",
         "xxxx",
     ];
-    let is = |word: &&str| value.eq_ignore_ascii_case(word.as_bytes());
-    let begins = |word: &&str| {
-        value.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    WHOLE.iter().any(|word| is(&word)) || BEGINNINGS.iter().any(|word| begins(&word))
+    let is = |value: &[u8], word: &str| value.eq_ignore_ascii_case(word.as_bytes());
+    WHOLE.iter().any(|word| is(value, word))
+        || BEGINNINGS
+            .iter()
+            .any(|word| value.get(..word.len()).is_some_and(|start| is(start, word)))
 }
 
 /// Returns whether a value names a secret rather than being one, as `confirmPassword` does.
