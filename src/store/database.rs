@@ -204,12 +204,14 @@ fn connect(database: &Path, access: OpenFlags) -> Result<Connection, StoreError>
     Ok(connection)
 }
 
-/// Settings of the writing connection. The first two are kept in the file and cost nothing once set.
+/// Settings of the writing connection. The first is kept in the file, and setting it again would write to it.
 fn settle(connection: &Connection, database: &Path) -> Result<(), StoreError> {
+    if number(connection, database, "PRAGMA application_id")? == 0 {
+        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").doing(OPENING, database)?;
+    }
     connection
         .execute_batch(
-            "PRAGMA auto_vacuum = INCREMENTAL;
-             PRAGMA journal_mode = WAL;
+            "PRAGMA journal_mode = WAL;
              PRAGMA synchronous = FULL;
              PRAGMA foreign_keys = ON;
              PRAGMA wal_autocheckpoint = 2000;

@@ -1,6 +1,5 @@
 //! The way to the writer thread: a queue bounded by bytes, in which whoever has too much to say waits.
 
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::codec::MAX_PAYLOAD;
+use super::database::Place;
 use super::error::StoreError;
 use super::lease::{Grant, LeaseKey};
 use super::record::Batch;
@@ -73,10 +73,10 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Starts the writer thread on its connection.
-    pub(super) fn start(connection: Connection, database: &Path) -> Result<Self, StoreError> {
+    pub(super) fn start(connection: Connection, place: &Place) -> Result<Self, StoreError> {
         let (jobs, inbox) = mpsc::channel();
         let room = Arc::new(Semaphore::new(ROOM as usize));
-        let thread = spawn(connection, database, inbox, Arc::clone(&room))?;
+        let thread = spawn(connection, place, inbox, Arc::clone(&room))?;
         Ok(Self { jobs, room, thread: Mutex::new(Some(thread)) })
     }
 
@@ -135,12 +135,12 @@ impl Drop for Queue {
 
 fn spawn(
     connection: Connection,
-    database: &Path,
+    place: &Place,
     inbox: Receiver<Job>,
     room: Arc<Semaphore>,
 ) -> Result<JoinHandle<()>, StoreError> {
-    let failed = |error| StoreError::io("starting the writer of", database, error);
-    let writer = Writer::new(connection, database.to_owned()).map_err(failed)?;
+    let failed = |error| StoreError::io("starting the writer of", &place.database, error);
+    let writer = Writer::new(connection, place.clone()).map_err(failed)?;
     let closing = CloseOnDrop(room);
     thread::Builder::new()
         .name("planwright-journal".into())

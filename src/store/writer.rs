@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::append;
+use super::chores::Chores;
 use super::codec::Encoder;
+use super::database::Place;
 use super::error::StoreError;
 use super::lease::{self, LeaseKey};
 use super::queue::{Append, Job};
@@ -22,22 +23,23 @@ const MOST_ROWS: usize = 16_384;
 /// Owns the only connection that writes.
 pub(super) struct Writer {
     connection: Connection,
-    database: PathBuf,
+    place: Place,
     encoder: Encoder,
+    chores: Chores,
     /// Sessions whose last write failed, with the epoch it failed in. A new lease starts clean.
     poisoned: HashMap<i64, (i64, Arc<StoreError>)>,
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, database: PathBuf) -> io::Result<Self> {
-        let encoder = Encoder::new()?;
-        Ok(Self { connection, database, encoder, poisoned: HashMap::new() })
+    pub(super) fn new(connection: Connection, place: Place) -> io::Result<Self> {
+        let (encoder, chores) = (Encoder::new()?, Chores::new()?);
+        Ok(Self { connection, place, encoder, chores, poisoned: HashMap::new() })
     }
 
     /// Works until it is told to close, or until nobody is left who could tell.
     pub(super) fn work(mut self, inbox: &Receiver<Job>) {
         let mut set_aside = None;
-        while let Some(job) = set_aside.take().or_else(|| inbox.recv().ok()) {
+        while let Some(job) = set_aside.take().or_else(|| self.next(inbox)) {
             match job {
                 Job::Append(first) => {
                     let (group, next) = collect(*first, inbox);
@@ -52,6 +54,18 @@ impl Writer {
         self.finish();
     }
 
+    /// Waits for a job, and does chores while there is none.
+    fn next(&mut self, inbox: &Receiver<Job>) -> Option<Job> {
+        loop {
+            let Some(pause) = self.chores.pause() else { return inbox.recv().ok() };
+            match inbox.recv_timeout(pause) {
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => self.chores.do_one(&self.connection, &self.place),
+            }
+        }
+    }
+
     /// Commits a group of batches and answers each of them.
     fn commit(&mut self, group: Vec<Append>) {
         let (doomed, group): (Vec<_>, Vec<_>) =
@@ -60,10 +74,14 @@ impl Writer {
             let error = self.refusal(&append.session);
             answer(append, Err(error));
         }
-        let written = append::write(&self.connection, &self.database, &mut self.encoder, &group);
+        let written =
+            append::write(&self.connection, &self.place.database, &mut self.encoder, &group);
         let outcomes = written.unwrap_or_else(|error| vec![Err(error); group.len()]);
         for (append, outcome) in group.into_iter().zip(outcomes) {
-            let outcome = outcome.inspect_err(|error| self.stop(&append.session, error));
+            match &outcome {
+                Ok(_) => self.chores.appended(append.session.key, append.batch.rows.len()),
+                Err(error) => self.stop(&append.session, error),
+            }
             answer(append, outcome);
         }
     }
@@ -92,11 +110,13 @@ impl Writer {
     fn release(&mut self, grant: &lease::Grant) {
         self.poisoned.remove(&grant.to.key);
         // The row only names the holder; if it cannot be cleared, the freed lock still says that nobody writes.
-        let _ = lease::release(&self.connection, &self.database, grant);
+        let _ = lease::release(&self.connection, &self.place.database, grant);
+        self.chores.released(grant.to.key);
     }
 
     /// Moves the log into the database if nobody is reading it; otherwise the next one to close does.
-    fn finish(self) {
+    fn finish(mut self) {
+        self.chores.finish(&self.connection, &self.place);
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
