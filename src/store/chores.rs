@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::database::Place;
 use super::error::{Doing, StoreError};
-use super::queue::Queue;
+use super::queue::{Job, Queue};
 use super::schema::number;
 use super::seal::{Extent, Sealer, next_unsealed};
 use super::segment::RUN;
@@ -75,6 +75,17 @@ impl Chores {
         self.plan(key, Extent::Whole);
     }
 
+    /// Rows were deleted.
+    pub(super) fn freed(&mut self) {
+        self.vacuum = true;
+    }
+
+    /// Leaves everything as it is.
+    pub(super) fn give_up(&mut self) {
+        self.seal.clear();
+        (self.vacuum, self.survey) = (false, Survey::Done);
+    }
+
     fn plan(&mut self, key: i64, extent: Extent) {
         let planned = self.seal.entry(key).or_insert(extent);
         *planned = extent.max(*planned);
@@ -100,8 +111,7 @@ impl Chores {
             None => self.look_around(connection, place),
         };
         if done.is_err() {
-            self.seal.clear();
-            (self.vacuum, self.survey) = (false, Survey::Done);
+            self.give_up();
         }
         self.in_a_row = !self.seal.is_empty() || self.vacuum || self.survey != Survey::Done;
     }
@@ -128,9 +138,14 @@ impl Chores {
         let all = number(connection, &place.database, "PRAGMA page_count")?;
         self.vacuum = free > WORTH_IT && free > all / 8;
         if self.vacuum {
-            connection
-                .execute_batch("PRAGMA incremental_vacuum(256)")
-                .doing(DOING, &place.database)?;
+            // It gives back one page each time it is asked for a row.
+            let shrink = || {
+                let mut statement = connection.prepare_cached("PRAGMA incremental_vacuum(256)")?;
+                let mut pages = statement.query([])?;
+                while pages.next()?.is_some() {}
+                Ok(())
+            };
+            shrink().doing(DOING, &place.database)?;
         }
         Ok(())
     }
@@ -177,5 +192,5 @@ pub(super) fn seal_all(
             Ok(more.then_some(current))
         })?;
     }
-    Ok(())
+    queue.send(Job::Tidy)
 }

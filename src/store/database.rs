@@ -68,7 +68,12 @@ pub(super) fn open_for_reading(place: &Place) -> Result<Connection, StoreError> 
     }
     require_mode(&place.database, 0o400, "read")?;
     inspect(place)?;
-    reading_connection(place)
+    let connection = reading_connection(place)?;
+    match schema::version(&connection, &place.database)? {
+        VERSION => Ok(connection),
+        0 => Err(StoreError::Missing { dir: place.dir.clone() }),
+        found => Err(StoreError::Older { path: place.database.clone(), found, known: VERSION }),
+    }
 }
 
 /// A further reading connection to a store that has been inspected.

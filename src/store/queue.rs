@@ -22,13 +22,18 @@ use crate::model::Seq;
 const ROOM: u32 = 8192;
 const UNIT: usize = 1024;
 
+/// What is done with the writer's connection, or with the reason why nothing may be written.
+pub(super) type Work = dyn FnOnce(Result<&Connection, StoreError>) + Send;
+
 /// Work for the writer thread, done in the order it was sent.
 pub(super) enum Job {
     Append(Box<Append>),
     /// Anything else that writes; it brings its own transaction.
-    Run(Box<dyn FnOnce(&Connection) + Send>),
+    Run(Box<Work>),
     /// Gives a lease back, after everything that was appended under it.
     Release(Grant),
+    /// Much was deleted: the file may shrink when there is time.
+    Tidy,
     Close,
 }
 
@@ -107,7 +112,7 @@ impl Queue {
         let (reply, answer) = mpsc::sync_channel(1);
         self.send(Job::Run(Box::new(move |connection| {
             // Nobody listens any more if the caller's thread is gone; the work is done all the same.
-            let _ = reply.send(work(connection));
+            let _ = reply.send(connection.and_then(work));
         })))?;
         answer.recv().unwrap_or(Err(StoreError::Closed))
     }

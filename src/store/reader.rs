@@ -182,6 +182,10 @@ impl Reader {
         &self,
         read: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        if !self.connection.is_autocommit() {
+            // Called by a visitor: the moment is the one of the call around it.
+            return read();
+        }
         let transaction = self.connection.unchecked_transaction().doing(READING, &self.database)?;
         let value = read()?;
         transaction.commit().doing(READING, &self.database)?;

@@ -1,5 +1,6 @@
 //! How a reader gets at the events of one session: sealed runs first, then the live tail.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -10,27 +11,15 @@ use super::error::{Doing, StoreError};
 use super::lineage::Part;
 use super::reader::Reader;
 use super::record::Row;
-use super::segment::Contents;
+use super::segment::{Contents, Run};
 use super::sessions::{signed, unsigned};
 use super::time::from_micros;
 use crate::model::Seq;
 
 const READING: &str = "reading the journal";
 
-/// The run that was read last. Stepping through a session stays within one for a while.
-#[derive(Debug, Default)]
-pub(super) struct Recent {
-    key: i64,
-    first: Seq,
-    rows: Vec<Row>,
-}
-
-/// A sealed run without its payloads.
-struct Sealed {
-    first: Seq,
-    last: Seq,
-    contents: Contents,
-}
+/// The run that was read last, by session and first event. Stepping through a session stays within one for a while.
+pub(super) type Recent = Option<((i64, Seq), Run)>;
 
 impl Reader {
     /// Visits the events of a part in order.
@@ -41,10 +30,8 @@ impl Reader {
         visit: &mut impl FnMut(Row) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, StoreError> {
         for first in self.runs(part)? {
-            for row in self.run(part, first, task)? {
-                if visit(row).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+            if self.run(part, first, task, Order::OldestFirst, visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
         self.live(part, task, Order::OldestFirst, visit)
@@ -61,10 +48,8 @@ impl Reader {
             return Ok(ControlFlow::Break(()));
         }
         for first in self.runs(part)?.into_iter().rev() {
-            for row in self.run(part, first, task)?.into_iter().rev() {
-                if visit(row).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+            if self.run(part, first, task, Order::NewestFirst, visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -84,59 +69,69 @@ impl Reader {
             .collect()
     }
 
-    /// The wanted events of one sealed run. Its payloads are touched only if it has any.
-    fn run(&self, part: Part, first: Seq, task: Option<&str>) -> Result<Vec<Row>, StoreError> {
-        let wanted = |row: &Row| {
-            (part.first..=part.last).contains(&row.seq)
-                && task.is_none_or(|task| row.task.as_deref() == Some(task))
+    /// Visits the wanted events of one sealed run.
+    fn run(
+        &self,
+        part: Part,
+        first: Seq,
+        task: Option<&str>,
+        order: Order,
+        visit: &mut impl FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        // Taken out while it is visited, for the visitor may read as well.
+        let name = (part.key, first);
+        let known = self.recent.take().filter(|(known, _)| *known == name).map(|(_, run)| run);
+        let Some(run) = known.map_or_else(|| self.unpacked(name, task), |run| Ok(Some(run)))?
+        else {
+            return Ok(ControlFlow::Continue(()));
         };
-        let mut recent = self.recent.borrow_mut();
-        if (recent.key, recent.first) == (part.key, first) {
-            return Ok(recent.rows.iter().filter(|row| wanted(row)).cloned().collect());
+        let mut rows = run.rows(part.first, part.last, task);
+        let mut flow = ControlFlow::Continue(());
+        while let (true, Some(row)) = (flow.is_continue(), order.next(&mut rows)) {
+            flow = visit(row.map_err(|error| unreadable(&self.database, first, &error))?);
         }
-        let sealed = self.sealed(part.key, first)?;
-        if sealed.last < part.first || task.is_some_and(|task| !sealed.contents.has_task(task)) {
-            return Ok(Vec::new());
-        }
-        let mut rows = self.unpacked(part.key, &sealed)?;
-        if task.is_none() && part.first <= sealed.first && sealed.last <= part.last {
-            return Ok(rows);
-        }
-        let found = rows.iter().filter(|row| wanted(row)).cloned().collect();
-        *recent = Recent { key: part.key, first, rows: std::mem::take(&mut rows) };
-        Ok(found)
+        drop(rows);
+        self.recent.replace(Some((name, run)));
+        Ok(flow)
     }
 
-    fn sealed(&self, key: i64, first: Seq) -> Result<Sealed, StoreError> {
-        const SQL: &str =
-            "SELECT last_seq, contents FROM segment WHERE session = ? AND first_seq = ?";
-        let mut statement = self.connection.prepare_cached(SQL).doing(READING, &self.database)?;
+    /// Decompresses a sealed run. Its payloads are not touched if none is of the wanted task.
+    fn unpacked(
+        &self,
+        (key, first): (i64, Seq),
+        task: Option<&str>,
+    ) -> Result<Option<Run>, StoreError> {
+        const CONTENTS: &str =
+            "SELECT contents, last_seq FROM segment WHERE session = ? AND first_seq = ?";
+        const PAYLOADS: &str = "SELECT payloads FROM segment WHERE session = ? AND first_seq = ?";
+        let decoder = &mut *self.decoder.borrow_mut();
+        let broken = |error: io::Error| unreadable(&self.database, first, &error);
+        let contents = self.stored(CONTENTS, (key, first), |frame, row| {
+            let contents = Contents::decode(decoder, frame).map_err(broken)?;
+            let last = unsigned(row.get(1).doing(READING, &self.database)?);
+            let complete = first.0 + contents.len() as u64 == last + 1;
+            if complete { Ok(contents) } else { Err(self.lost(first)) }
+        })?;
+        if task.is_some_and(|task| !contents.has_task(task)) {
+            return Ok(None);
+        }
+        self.stored(PAYLOADS, (key, first), |frame, _| {
+            contents.with(decoder, first, frame).map(Some).map_err(broken)
+        })
+    }
+
+    /// Looks at a compressed column where it lies, without a copy.
+    fn stored<T>(
+        &self,
+        sql: &str,
+        (key, first): (i64, Seq),
+        look: impl FnOnce(&[u8], &rusqlite::Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql).doing(READING, &self.database)?;
         let mut found = statement.query([key, signed(first.0)]).doing(READING, &self.database)?;
         let row = found.next().doing(READING, &self.database)?.ok_or_else(|| self.lost(first))?;
-        let last = Seq(unsigned(row.get(0).doing(READING, &self.database)?));
-        let frame = row.get_ref(1).and_then(|value| Ok(value.as_blob()?));
-        let frame = frame.doing(READING, &self.database)?;
-        let contents = Contents::decode(&mut self.decoder.borrow_mut(), frame);
-        let contents = contents.map_err(|error| unreadable(&self.database, first, &error))?;
-        if contents.len() as u64 != last.0 - first.0 + 1 {
-            return Err(self.lost(first));
-        }
-        Ok(Sealed { first, last, contents })
-    }
-
-    fn unpacked(&self, key: i64, sealed: &Sealed) -> Result<Vec<Row>, StoreError> {
-        const SQL: &str = "SELECT payloads FROM segment WHERE session = ? AND first_seq = ?";
-        let mut statement = self.connection.prepare_cached(SQL).doing(READING, &self.database)?;
-        let mut found =
-            statement.query([key, signed(sealed.first.0)]).doing(READING, &self.database)?;
-        let row = found.next().doing(READING, &self.database)?;
-        let row = row.ok_or_else(|| self.lost(sealed.first))?;
         let frame = row.get_ref(0).and_then(|value| Ok(value.as_blob()?));
-        let frame = frame.doing(READING, &self.database)?;
-        sealed
-            .contents
-            .rows(&mut self.decoder.borrow_mut(), sealed.first, frame)
-            .map_err(|error| unreadable(&self.database, sealed.first, &error))
+        look(frame.doing(READING, &self.database)?, row)
     }
 
     fn lost(&self, first: Seq) -> StoreError {
@@ -172,6 +167,13 @@ enum Order {
 }
 
 impl Order {
+    fn next<T>(self, items: &mut impl DoubleEndedIterator<Item = T>) -> Option<T> {
+        match self {
+            Self::OldestFirst => items.next(),
+            Self::NewestFirst => items.next_back(),
+        }
+    }
+
     fn sql(self) -> &'static str {
         match self {
             Self::OldestFirst => {
@@ -203,6 +205,6 @@ pub(super) fn event(
     Ok(Row { seq, at: from_micros(at, database)?, kind, task, payload })
 }
 
-pub(super) fn unreadable(database: &Path, seq: Seq, error: &std::io::Error) -> StoreError {
+pub(super) fn unreadable(database: &Path, seq: Seq, error: &io::Error) -> StoreError {
     StoreError::damaged(database, format!("event {seq} cannot be read: {error}"))
 }

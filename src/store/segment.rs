@@ -80,11 +80,13 @@ impl<'a> Names<'a> {
 }
 
 /// What a sealed run says about its events without their payloads.
+#[derive(Debug)]
 pub(super) struct Contents {
     entries: Vec<Entry>,
     names: Vec<String>,
 }
 
+#[derive(Debug)]
 struct Entry {
     at: i64,
     kind: usize,
@@ -103,33 +105,64 @@ impl Contents {
     }
 
     pub(super) fn has_task(&self, task: &str) -> bool {
-        self.names
-            .iter()
-            .position(|name| name == task)
+        self.place(task)
             .is_some_and(|place| self.entries.iter().any(|entry| entry.task == Some(place)))
     }
 
-    /// Puts the events together again.
+    /// Joins the contents with the payloads they describe.
+    pub(super) fn with(self, decoder: &mut Decoder, first: Seq, frame: &[u8]) -> io::Result<Run> {
+        let payloads = decoder.unframe(frame, MAX_PAYLOAD)?;
+        let end = self.entries.last().map_or(0, |entry| entry.payload.end);
+        if end != payloads.len() {
+            return Err(invalid("the payloads of a sealed run are incomplete".into()));
+        }
+        Ok(Run { first, contents: self, payloads })
+    }
+
+    fn place(&self, task: &str) -> Option<usize> {
+        self.names.iter().position(|name| name == task)
+    }
+}
+
+/// A sealed run, decompressed. Its events are put together one by one as they are wanted.
+#[derive(Debug)]
+pub(super) struct Run {
+    first: Seq,
+    contents: Contents,
+    payloads: Vec<u8>,
+}
+
+impl Run {
+    /// The events of a range, in order, those of one task if asked.
     pub(super) fn rows(
         &self,
-        decoder: &mut Decoder,
         first: Seq,
-        frame: &[u8],
-    ) -> io::Result<Vec<Row>> {
-        let payloads = decoder.unframe(frame, MAX_PAYLOAD)?;
-        let row = |(place, entry): (usize, &Entry)| {
-            let at = Timestamp::from_microsecond(entry.at)
-                .map_err(|_| invalid(format!("{} is not a time", entry.at)))?;
-            let payload = payloads.get(entry.payload.clone());
-            Ok(Row {
-                seq: Seq(first.0 + place as u64),
-                at,
-                kind: self.names[entry.kind].clone().into(),
-                task: entry.task.map(|place| self.names[place].clone()),
-                payload: payload.ok_or_else(|| invalid("a payload is missing".into()))?.to_vec(),
-            })
-        };
-        self.entries.iter().enumerate().map(row).collect()
+        last: Seq,
+        task: Option<&str>,
+    ) -> impl DoubleEndedIterator<Item = io::Result<Row>> + '_ {
+        // A task without a place in the table matches nothing.
+        let task = task.map(|task| self.contents.place(task).unwrap_or(usize::MAX));
+        let from = (first.0.saturating_sub(self.first.0) as usize).min(self.contents.len());
+        let to = (last.0.saturating_add(1).saturating_sub(self.first.0) as usize)
+            .clamp(from, self.contents.len());
+        let wanted = move |entry: &Entry| task.is_none_or(|task| entry.task == Some(task));
+        let entries = self.contents.entries[from..to].iter().enumerate();
+        entries
+            .filter(move |(_, entry)| wanted(entry))
+            .map(move |(place, entry)| self.row(Seq(self.first.0 + (from + place) as u64), entry))
+    }
+
+    fn row(&self, seq: Seq, entry: &Entry) -> io::Result<Row> {
+        let names = &self.contents.names;
+        let at = Timestamp::from_microsecond(entry.at)
+            .map_err(|_| invalid(format!("{} is not a time", entry.at)))?;
+        Ok(Row {
+            seq,
+            at,
+            kind: names[entry.kind].clone().into(),
+            task: entry.task.map(|place| names[place].clone()),
+            payload: self.payloads[entry.payload.clone()].to_vec(),
+        })
     }
 }
 
@@ -255,7 +288,9 @@ mod tests {
             let packed = pack(&mut Encoder::new().unwrap(), &rows).unwrap();
             let mut decoder = Decoder::new().unwrap();
             let contents = Contents::decode(&mut decoder, &packed.contents).unwrap();
-            prop_assert_eq!(contents.rows(&mut decoder, Seq(first), &packed.payloads).unwrap(), rows);
+            let run = contents.with(&mut decoder, Seq(first), &packed.payloads).unwrap();
+            let unpacked: io::Result<Vec<_>> = run.rows(Seq(0), Seq(u64::MAX), None).collect();
+            prop_assert_eq!(unpacked.unwrap(), rows);
         }
 
         #[test]

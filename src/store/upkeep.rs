@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::database::Place;
 use super::error::{Doing, StoreError};
-use super::queue::Queue;
+use super::queue::{Job, Queue};
 use super::reader::Reader;
 use super::schema::{immediate, number};
 use super::sessions::unsigned;
@@ -108,6 +108,19 @@ fn undecodable(reader: &Reader, span: &Span) -> Result<Option<String>, StoreErro
             Ok(Some(format!("session {}: {detail}", span.id)))
         }
         Err(other) => Err(other),
+    }
+}
+
+/// Looks at the structure of the file before it is first written to, if that takes no more than a moment.
+pub(super) fn before_writing(connection: &Connection, database: &Path) -> Result<(), StoreError> {
+    const A_MOMENT: u64 = 64 << 20;
+    if fs::metadata(database).map_or(0, |metadata| metadata.len()) > A_MOMENT {
+        return Ok(());
+    }
+    let found = texts(connection, "PRAGMA quick_check(1)").doing(CHECKING, database)?;
+    match found.into_iter().find(|problem| problem != "ok") {
+        Some(problem) => Err(StoreError::damaged(database, problem)),
+        None => Ok(()),
     }
 }
 
@@ -249,5 +262,6 @@ pub(super) fn remove(
         }
     }
     super::lease::give_back(queue, grant);
+    queue.send(Job::Tidy)?;
     Ok(removal)
 }

@@ -15,6 +15,7 @@ use super::database::Place;
 use super::error::StoreError;
 use super::lease::{self, LeaseKey};
 use super::queue::{Append, Job};
+use super::upkeep;
 use crate::model::Seq;
 
 /// How much one transaction takes from the queue. More would not be faster, only later.
@@ -26,6 +27,8 @@ pub(super) struct Writer {
     place: Place,
     encoder: Encoder,
     chores: Chores,
+    /// What the check before the first write found, once it was made.
+    health: Option<Result<(), StoreError>>,
     /// Sessions whose last write failed, with the epoch it failed in. A new lease starts clean.
     poisoned: HashMap<i64, (i64, Arc<StoreError>)>,
 }
@@ -33,7 +36,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(connection: Connection, place: Place) -> io::Result<Self> {
         let (encoder, chores) = (Encoder::new()?, Chores::new()?);
-        Ok(Self { connection, place, encoder, chores, poisoned: HashMap::new() })
+        Ok(Self { connection, place, encoder, chores, health: None, poisoned: HashMap::new() })
     }
 
     /// Works until it is told to close, or until nobody is left who could tell.
@@ -46,8 +49,9 @@ impl Writer {
                     set_aside = next;
                     self.commit(group);
                 }
-                Job::Run(work) => work(&self.connection),
+                Job::Run(work) => work(self.checked()),
                 Job::Release(grant) => self.release(&grant),
+                Job::Tidy => self.chores.freed(),
                 Job::Close => break,
             }
         }
@@ -61,9 +65,26 @@ impl Writer {
             match inbox.recv_timeout(pause) {
                 Ok(job) => return Some(job),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => self.chores.do_one(&self.connection, &self.place),
+                Err(RecvTimeoutError::Timeout) => self.do_chore(),
             }
         }
+    }
+
+    fn do_chore(&mut self) {
+        if self.checked().is_ok() {
+            self.chores.do_one(&self.connection, &self.place);
+        } else {
+            self.chores.give_up();
+        }
+    }
+
+    /// The connection, unless the file is damaged. Every append is preceded by taking a lease, which asks here; to read
+    /// a store costs no check.
+    fn checked(&mut self) -> Result<&Connection, StoreError> {
+        let health = self
+            .health
+            .get_or_insert_with(|| upkeep::before_writing(&self.connection, &self.place.database));
+        health.clone().map(|()| &self.connection)
     }
 
     /// Commits a group of batches and answers each of them.
