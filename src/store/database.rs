@@ -68,7 +68,12 @@ pub(super) fn open_for_reading(place: &Place) -> Result<Connection, StoreError> 
     }
     require_mode(&place.database, 0o400, "read")?;
     inspect(place)?;
-    reading_connection(place)
+    let connection = reading_connection(place)?;
+    match schema::version(&connection, &place.database)? {
+        VERSION => Ok(connection),
+        0 => Err(StoreError::Missing { dir: place.dir.clone() }),
+        found => Err(StoreError::Older { path: place.database.clone(), found, known: VERSION }),
+    }
 }
 
 /// A further reading connection to a store that has been inspected.
@@ -204,12 +209,14 @@ fn connect(database: &Path, access: OpenFlags) -> Result<Connection, StoreError>
     Ok(connection)
 }
 
-/// Settings of the writing connection. The first two are kept in the file and cost nothing once set.
+/// Settings of the writing connection. The first is kept in the file, and setting it again would write to it.
 fn settle(connection: &Connection, database: &Path) -> Result<(), StoreError> {
+    if number(connection, database, "PRAGMA application_id")? == 0 {
+        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").doing(OPENING, database)?;
+    }
     connection
         .execute_batch(
-            "PRAGMA auto_vacuum = INCREMENTAL;
-             PRAGMA journal_mode = WAL;
+            "PRAGMA journal_mode = WAL;
              PRAGMA synchronous = FULL;
              PRAGMA foreign_keys = ON;
              PRAGMA wal_autocheckpoint = 2000;

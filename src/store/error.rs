@@ -39,6 +39,8 @@ pub enum StoreError {
     NotPermitted { path: PathBuf, wanted: &'static str, mode: u32 },
     #[error("the database {} has schema version {found}, but this program knows versions up to {known}", .path.display())]
     Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("the database {} still has schema version {found}, this program reads version {known}", .path.display())]
+    Older { path: PathBuf, found: i64, known: i64 },
     #[error("{} is a database of another program", .path.display())]
     NotOurs { path: PathBuf },
     #[error("the database {} is damaged: {detail}", .path.display())]
@@ -87,6 +89,7 @@ impl StoreError {
             Self::CannotCreate { .. } => "make the directory writable, or name another one with --data-dir".into(),
             Self::NotPermitted { path, .. } => format!("run `chmod u+rwX {}`, or name another directory with --data-dir", path.display()),
             Self::Newer { .. } => "use the newer Planwright that wrote it, or name another directory with --data-dir; nothing was changed".into(),
+            Self::Older { .. } => "open it once for writing, which brings it up to date".into(),
             Self::NotOurs { .. } => "name another directory with --data-dir; nothing was changed".into(),
             Self::Damaged { path, .. } => format!("put back a copy of {0}, or move it away to start empty; `sqlite3 {0} .recover` may save what is left", path.display()),
             Self::Busy { .. } => "end other Planwright processes that use this data directory, then try again".into(),

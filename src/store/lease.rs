@@ -95,7 +95,11 @@ pub(super) fn lock_path(place: &Place, id: &SessionId) -> PathBuf {
     place.locks.join(format!("{id}.lock"))
 }
 
-fn key_of(connection: &Connection, database: &Path, id: &SessionId) -> Result<i64, StoreError> {
+pub(super) fn key_of(
+    connection: &Connection,
+    database: &Path,
+    id: &SessionId,
+) -> Result<i64, StoreError> {
     connection
         .query_row(
             "SELECT key FROM session WHERE id = ? AND visibility = 0",

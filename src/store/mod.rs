@@ -7,6 +7,7 @@
 //! [`Store`] is the door, [`Journal`] appends to one session under its lease, [`Reader`] reads from any thread.
 
 mod append;
+mod chores;
 mod codec;
 mod database;
 mod error;
@@ -15,10 +16,14 @@ mod lease;
 mod lineage;
 mod queue;
 mod reader;
+mod reading;
 mod record;
 mod schema;
+mod seal;
+mod segment;
 mod sessions;
 mod time;
+mod upkeep;
 mod wait;
 mod writer;
 
@@ -34,6 +39,7 @@ pub use journal::Journal;
 pub use queue::Ack;
 pub use reader::{Reader, Watch};
 pub use record::{Batch, ForkPoint, NewSession, Row, SessionInfo, SessionSummary};
+pub use upkeep::{Depth, Integrity, Removal, Sizes};
 
 use crate::model::SessionId;
 use database::Place;
@@ -68,7 +74,7 @@ impl Store {
         let (queue, reader) = match mode {
             OpenMode::ReadWrite => {
                 let connection = database::open_for_writing(&place)?;
-                let queue = Queue::start(connection, &place.database)?;
+                let queue = Queue::start(connection, &place)?;
                 (Some(Arc::new(queue)), Reader::open(&place)?)
             }
             OpenMode::ReadOnly => (None, Reader::on(database::open_for_reading(&place)?, &place)?),
@@ -123,6 +129,26 @@ impl Store {
     /// See [`Reader::find_session`].
     pub fn find_session(&self, name: &str) -> Result<SessionId, FindError> {
         self.read(|reader| reader.find_session(name))
+    }
+
+    /// Removes a session that nobody has open. One that has forks is only hidden, and goes with the last of them.
+    pub fn remove(&self, session: &SessionId) -> Result<Removal, StoreError> {
+        upkeep::remove(self.queue()?, &self.inner.place, session)
+    }
+
+    /// Packs all events of a session now. The store does so by itself when it has nothing else to do.
+    pub fn seal(&self, session: &SessionId) -> Result<(), StoreError> {
+        chores::seal_all(self.queue()?, &self.inner.place, session)
+    }
+
+    /// Looks for damage and for gaps.
+    pub fn integrity(&self, depth: Depth) -> Result<Integrity, StoreError> {
+        self.read(|reader| upkeep::integrity(reader, depth))
+    }
+
+    /// Says where the bytes are.
+    pub fn sizes(&self) -> Result<Sizes, StoreError> {
+        self.read(|reader| upkeep::sizes(reader.connection().0, &self.inner.place))
     }
 
     /// Writes what is queued, moves the log into the database if nobody else uses it, and ends the writer thread.

@@ -1,6 +1,5 @@
 //! The way to the writer thread: a queue bounded by bytes, in which whoever has too much to say waits.
 
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::codec::MAX_PAYLOAD;
+use super::database::Place;
 use super::error::StoreError;
 use super::lease::{Grant, LeaseKey};
 use super::record::Batch;
@@ -22,13 +22,18 @@ use crate::model::Seq;
 const ROOM: u32 = 8192;
 const UNIT: usize = 1024;
 
+/// What is done with the writer's connection, or with the reason why nothing may be written.
+pub(super) type Work = dyn FnOnce(Result<&Connection, StoreError>) + Send;
+
 /// Work for the writer thread, done in the order it was sent.
 pub(super) enum Job {
     Append(Box<Append>),
     /// Anything else that writes; it brings its own transaction.
-    Run(Box<dyn FnOnce(&Connection) + Send>),
+    Run(Box<Work>),
     /// Gives a lease back, after everything that was appended under it.
     Release(Grant),
+    /// Much was deleted: the file may shrink when there is time.
+    Tidy,
     Close,
 }
 
@@ -73,10 +78,10 @@ pub(super) struct Queue {
 
 impl Queue {
     /// Starts the writer thread on its connection.
-    pub(super) fn start(connection: Connection, database: &Path) -> Result<Self, StoreError> {
+    pub(super) fn start(connection: Connection, place: &Place) -> Result<Self, StoreError> {
         let (jobs, inbox) = mpsc::channel();
         let room = Arc::new(Semaphore::new(ROOM as usize));
-        let thread = spawn(connection, database, inbox, Arc::clone(&room))?;
+        let thread = spawn(connection, place, inbox, Arc::clone(&room))?;
         Ok(Self { jobs, room, thread: Mutex::new(Some(thread)) })
     }
 
@@ -107,7 +112,7 @@ impl Queue {
         let (reply, answer) = mpsc::sync_channel(1);
         self.send(Job::Run(Box::new(move |connection| {
             // Nobody listens any more if the caller's thread is gone; the work is done all the same.
-            let _ = reply.send(work(connection));
+            let _ = reply.send(connection.and_then(work));
         })))?;
         answer.recv().unwrap_or(Err(StoreError::Closed))
     }
@@ -135,12 +140,12 @@ impl Drop for Queue {
 
 fn spawn(
     connection: Connection,
-    database: &Path,
+    place: &Place,
     inbox: Receiver<Job>,
     room: Arc<Semaphore>,
 ) -> Result<JoinHandle<()>, StoreError> {
-    let failed = |error| StoreError::io("starting the writer of", database, error);
-    let writer = Writer::new(connection, database.to_owned()).map_err(failed)?;
+    let failed = |error| StoreError::io("starting the writer of", &place.database, error);
+    let writer = Writer::new(connection, place.clone()).map_err(failed)?;
     let closing = CloseOnDrop(room);
     thread::Builder::new()
         .name("planwright-journal".into())

@@ -13,19 +13,20 @@ use super::codec::Decoder;
 use super::database::{self, Place};
 use super::error::{Doing, FindError, StoreError};
 use super::lineage::{Lineage, Part};
+use super::reading::{Recent, unreadable};
 use super::record::{Row, SessionInfo};
 use super::schema::number;
 use super::sessions::{self, signed, unsigned};
-use super::time::from_micros;
 use crate::model::{Seq, SessionId};
 
 const READING: &str = "reading the journal";
 
 /// A reading connection. It may move to another thread; several threads take one each.
 pub struct Reader {
-    connection: Connection,
-    database: PathBuf,
-    decoder: RefCell<Decoder>,
+    pub(super) connection: Connection,
+    pub(super) database: PathBuf,
+    pub(super) decoder: RefCell<Decoder>,
+    pub(super) recent: RefCell<Recent>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -42,7 +43,12 @@ impl Reader {
     pub(super) fn on(connection: Connection, place: &Place) -> Result<Self, StoreError> {
         let decoder = Decoder::new()
             .map_err(|error| StoreError::io("starting a reader of", &place.database, error))?;
-        Ok(Self { connection, database: place.database.clone(), decoder: RefCell::new(decoder) })
+        Ok(Self {
+            connection,
+            database: place.database.clone(),
+            decoder: RefCell::new(decoder),
+            recent: RefCell::default(),
+        })
     }
 
     /// Every session that is not hidden, most recently used first.
@@ -106,7 +112,7 @@ impl Reader {
         self.at_one_moment(|| {
             let lineage = Lineage::read(&self.connection, &self.database, session)?;
             for part in lineage.within(*range.start(), *range.end()) {
-                if self.scan_tail(part, task, &mut visit)?.is_break() {
+                if self.forward(part, task, &mut visit)?.is_break() {
                     break;
                 }
             }
@@ -124,10 +130,20 @@ impl Reader {
     ) -> Result<Vec<Row>, StoreError> {
         self.at_one_moment(|| {
             let lineage = Lineage::read(&self.connection, &self.database, session)?;
-            let mut newest_first = Vec::new();
-            if seq > Seq::START {
+            let mut newest_first = Vec::with_capacity(limit.min(1024));
+            let mut take = |row| {
+                newest_first.push(row);
+                if newest_first.len() < limit {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            };
+            if seq > Seq::START && limit > 0 {
                 for part in lineage.within(Seq(1), seq.previous()).rev() {
-                    self.tail_backwards(part, task, limit, &mut newest_first)?;
+                    if self.backward(part, task, &mut take)?.is_break() {
+                        break;
+                    }
                 }
             }
             newest_first.reverse();
@@ -166,72 +182,14 @@ impl Reader {
         &self,
         read: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        if !self.connection.is_autocommit() {
+            // Called by a visitor: the moment is the one of the call around it.
+            return read();
+        }
         let transaction = self.connection.unchecked_transaction().doing(READING, &self.database)?;
         let value = read()?;
         transaction.commit().doing(READING, &self.database)?;
         Ok(value)
-    }
-
-    fn scan_tail(
-        &self,
-        part: Part,
-        task: Option<&str>,
-        visit: &mut impl FnMut(Row) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, StoreError> {
-        const SQL: &str = "SELECT seq, at, kind, task, codec, payload FROM event
-            WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND (?4 IS NULL OR task = ?4) ORDER BY seq";
-        let mut statement = self.connection.prepare_cached(SQL).doing(READING, &self.database)?;
-        let (first, last) = (signed(part.first.0), signed(part.last.0));
-        let mut rows =
-            statement.query(params![part.key, first, last, task]).doing(READING, &self.database)?;
-        while let Some(row) = rows.next().doing(READING, &self.database)? {
-            if visit(self.decoded(row)?).is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    /// Adds events of the part, newest first, until there are `limit` of them.
-    fn tail_backwards(
-        &self,
-        part: Part,
-        task: Option<&str>,
-        limit: usize,
-        into: &mut Vec<Row>,
-    ) -> Result<(), StoreError> {
-        const SQL: &str = "SELECT seq, at, kind, task, codec, payload FROM event
-            WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND (?4 IS NULL OR task = ?4)
-            ORDER BY seq DESC LIMIT ?5";
-        let mut statement = self.connection.prepare_cached(SQL).doing(READING, &self.database)?;
-        let (first, last) = (signed(part.first.0), signed(part.last.0));
-        let wanted = signed((limit - into.len()) as u64);
-        let mut rows = statement
-            .query(params![part.key, first, last, task, wanted])
-            .doing(READING, &self.database)?;
-        while let Some(row) = rows.next().doing(READING, &self.database)? {
-            into.push(self.decoded(row)?);
-        }
-        Ok(())
-    }
-
-    fn decoded(&self, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
-        let read = || -> rusqlite::Result<_> {
-            let seq = Seq(unsigned(row.get(0)?));
-            let kind = row.get::<_, String>(2)?.into();
-            let payload = row.get_ref(5)?.as_blob()?;
-            Ok((seq, row.get(1)?, kind, row.get(3)?, row.get(4)?, payload))
-        };
-        let (seq, at, kind, task, codec, payload) = read().doing(READING, &self.database)?;
-        let at = from_micros(at, &self.database)?;
-        let payload = self.payload(codec, payload, seq)?;
-        Ok(Row { seq, at, kind, task, payload })
-    }
-
-    fn payload(&self, codec: i64, stored: &[u8], seq: Seq) -> Result<Vec<u8>, StoreError> {
-        self.decoder.borrow_mut().decode(codec, stored).map_err(|error| {
-            StoreError::damaged(&self.database, format!("event {seq} cannot be read: {error}"))
-        })
     }
 
     fn checkpoint(&self, part: Part) -> Result<Option<(Seq, Vec<u8>)>, StoreError> {
@@ -246,7 +204,9 @@ impl Reader {
             Ok((Seq(unsigned(row.get(0)?)), row.get(1)?, row.get_ref(2)?.as_blob()?))
         };
         let (seq, codec, payload) = read().doing(READING, &self.database)?;
-        Ok(Some((seq, self.payload(codec, payload, seq)?)))
+        let state = self.decoder.borrow_mut().decode(codec, payload);
+        let state = state.map_err(|error| unreadable(&self.database, seq, &error))?;
+        Ok(Some((seq, state)))
     }
 }
 

@@ -2,18 +2,20 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::append;
+use super::chores::Chores;
 use super::codec::Encoder;
+use super::database::Place;
 use super::error::StoreError;
 use super::lease::{self, LeaseKey};
 use super::queue::{Append, Job};
+use super::upkeep;
 use crate::model::Seq;
 
 /// How much one transaction takes from the queue. More would not be faster, only later.
@@ -22,34 +24,67 @@ const MOST_ROWS: usize = 16_384;
 /// Owns the only connection that writes.
 pub(super) struct Writer {
     connection: Connection,
-    database: PathBuf,
+    place: Place,
     encoder: Encoder,
+    chores: Chores,
+    /// What the check before the first write found, once it was made.
+    health: Option<Result<(), StoreError>>,
     /// Sessions whose last write failed, with the epoch it failed in. A new lease starts clean.
     poisoned: HashMap<i64, (i64, Arc<StoreError>)>,
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, database: PathBuf) -> io::Result<Self> {
-        let encoder = Encoder::new()?;
-        Ok(Self { connection, database, encoder, poisoned: HashMap::new() })
+    pub(super) fn new(connection: Connection, place: Place) -> io::Result<Self> {
+        let (encoder, chores) = (Encoder::new()?, Chores::new()?);
+        Ok(Self { connection, place, encoder, chores, health: None, poisoned: HashMap::new() })
     }
 
     /// Works until it is told to close, or until nobody is left who could tell.
     pub(super) fn work(mut self, inbox: &Receiver<Job>) {
         let mut set_aside = None;
-        while let Some(job) = set_aside.take().or_else(|| inbox.recv().ok()) {
+        while let Some(job) = set_aside.take().or_else(|| self.next(inbox)) {
             match job {
                 Job::Append(first) => {
                     let (group, next) = collect(*first, inbox);
                     set_aside = next;
                     self.commit(group);
                 }
-                Job::Run(work) => work(&self.connection),
+                Job::Run(work) => work(self.checked()),
                 Job::Release(grant) => self.release(&grant),
+                Job::Tidy => self.chores.freed(),
                 Job::Close => break,
             }
         }
         self.finish();
+    }
+
+    /// Waits for a job, and does chores while there is none.
+    fn next(&mut self, inbox: &Receiver<Job>) -> Option<Job> {
+        loop {
+            let Some(pause) = self.chores.pause() else { return inbox.recv().ok() };
+            match inbox.recv_timeout(pause) {
+                Ok(job) => return Some(job),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => self.do_chore(),
+            }
+        }
+    }
+
+    fn do_chore(&mut self) {
+        if self.checked().is_ok() {
+            self.chores.do_one(&self.connection, &self.place);
+        } else {
+            self.chores.give_up();
+        }
+    }
+
+    /// The connection, unless the file is damaged. Every append is preceded by taking a lease, which asks here; to read
+    /// a store costs no check.
+    fn checked(&mut self) -> Result<&Connection, StoreError> {
+        let health = self
+            .health
+            .get_or_insert_with(|| upkeep::before_writing(&self.connection, &self.place.database));
+        health.clone().map(|()| &self.connection)
     }
 
     /// Commits a group of batches and answers each of them.
@@ -60,10 +95,14 @@ impl Writer {
             let error = self.refusal(&append.session);
             answer(append, Err(error));
         }
-        let written = append::write(&self.connection, &self.database, &mut self.encoder, &group);
+        let written =
+            append::write(&self.connection, &self.place.database, &mut self.encoder, &group);
         let outcomes = written.unwrap_or_else(|error| vec![Err(error); group.len()]);
         for (append, outcome) in group.into_iter().zip(outcomes) {
-            let outcome = outcome.inspect_err(|error| self.stop(&append.session, error));
+            match &outcome {
+                Ok(_) => self.chores.appended(append.session.key, append.batch.rows.len()),
+                Err(error) => self.stop(&append.session, error),
+            }
             answer(append, outcome);
         }
     }
@@ -92,11 +131,13 @@ impl Writer {
     fn release(&mut self, grant: &lease::Grant) {
         self.poisoned.remove(&grant.to.key);
         // The row only names the holder; if it cannot be cleared, the freed lock still says that nobody writes.
-        let _ = lease::release(&self.connection, &self.database, grant);
+        let _ = lease::release(&self.connection, &self.place.database, grant);
+        self.chores.released(grant.to.key);
     }
 
     /// Moves the log into the database if nobody is reading it; otherwise the next one to close does.
-    fn finish(self) {
+    fn finish(mut self) {
+        self.chores.finish(&self.connection, &self.place);
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }

@@ -1,5 +1,7 @@
 //! Appending and reading back.
 
+use std::ops::ControlFlow;
+
 use super::*;
 use crate::store::{ForkPoint, StoreError};
 
@@ -56,4 +58,25 @@ fn a_fork_reads_its_past_from_its_parents() {
     assert_eq!(reader.rows_before(&id("b2"), Seq(13), 4, None).unwrap(), rows(9..=12));
     let beyond = store.create_session(fork("d4", "a1", 21));
     assert!(matches!(beyond, Err(StoreError::BadForkPoint { head: Seq(20), .. })), "{beyond:?}");
+}
+
+#[test]
+fn a_visitor_may_read_as_well() {
+    let dir = temporary();
+    let store = open(&dir);
+    append(&start(&store, "a1"), 1..=300);
+    store.seal(&id("a1")).unwrap();
+    let reader = store.reader().unwrap();
+    let mut seen = 0;
+    reader
+        .scan(&id("a1"), Seq(1)..=Seq(300), Some("task-1"), |found| {
+            assert_eq!(reader.row(&id("a1"), found.seq).unwrap(), Some(found));
+            seen += 1;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(
+        seen,
+        rows(1..=300).iter().filter(|row| row.task.as_deref() == Some("task-1")).count()
+    );
 }

@@ -1,11 +1,18 @@
 //! Tests of the whole store, each on a directory of its own.
 
+mod child;
+mod crash;
+mod failing;
 mod journal;
+mod opening;
+mod sealing;
+mod sessions;
+mod sharing;
 
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-use super::{Batch, Journal, NewSession, OpenMode, Row, SessionSummary, Store};
+use super::{Batch, Depth, Journal, NewSession, OpenMode, Row, SessionSummary, Store};
 use crate::model::{Seq, SessionId};
 
 fn temporary() -> TempDir {
