@@ -88,7 +88,7 @@ fn naive_order(tasks: &[TaskNode], depth: &[u32]) -> Vec<u32> {
 fn weight(task: &TaskNode, by: CriticalPathBy) -> i64 {
     match by {
         CriticalPathBy::Minutes => i64::from(task.duration_minutes.unwrap()),
-        CriticalPathBy::Tokens => task.estimated_tokens as i64,
+        CriticalPathBy::Tokens => task.estimated_tokens.cast_signed(),
     }
 }
 
@@ -159,10 +159,10 @@ proptest! {
         let timed = tasks.iter().all(|task| task.duration_minutes.is_some());
         prop_assert_eq!(by == CriticalPathBy::Minutes, timed);
         let earliest = naive_earliest(&tasks, by);
-        let own: Vec<i64> = resolved.earliest.iter().map(|&start| start as i64).collect();
+        let own: Vec<i64> = resolved.earliest.iter().map(|start| start.cast_signed()).collect();
         prop_assert_eq!(&own, &earliest);
         let length = (0..tasks.len()).map(|index| earliest[index] + weight(&tasks[index], by)).max().unwrap();
-        prop_assert_eq!(resolved.length as i64, length);
+        prop_assert_eq!(resolved.length.cast_signed(), length);
         let last = *resolved.critical_path.last().unwrap() as usize;
         prop_assert_eq!(earliest[last] + weight(&tasks[last], by), length);
         prop_assert_eq!(earliest[resolved.critical_path[0] as usize], 0);
@@ -177,10 +177,12 @@ proptest! {
     #[test]
     fn a_task_may_use_its_slack_and_no_more(tasks in graph(Shape::Acyclic), pick in any::<Index>()) {
         let mut tasks = tasks;
-        tasks.iter_mut().for_each(|task| {
+        for task in &mut tasks {
             task.duration_minutes.get_or_insert(2);
-            task.dependencies.iter_mut().for_each(|link| { link.kind = LinkKind::FS; link.lag_minutes = 0; });
-        });
+            for link in &mut task.dependencies {
+                (link.kind, link.lag_minutes) = (LinkKind::FS, 0);
+            }
+        }
         let before = resolve(&tasks, |_| true).unwrap();
         let pick = pick.index(tasks.len());
         let slack = before.slack[pick] as u32;
@@ -245,7 +247,9 @@ fn an_empty_graph_resolves_to_nothing() {
 #[test]
 fn lags_lengthen_the_critical_path_in_minutes() {
     let mut tasks = [task("a", &[]), task("b", &["a"])];
-    tasks.iter_mut().for_each(|task| task.duration_minutes = Some(60));
+    for task in &mut tasks {
+        task.duration_minutes = Some(60);
+    }
     tasks[1].dependencies[0].lag_minutes = 480;
     let resolved = resolve(&tasks, |_| true).unwrap();
     assert_eq!((resolved.length, resolved.critical_path_by), (600, CriticalPathBy::Minutes));

@@ -28,12 +28,11 @@ pub(super) fn decode(
             let mut criteria = Vec::new();
             for (index, item) in items.iter().enumerate() {
                 let path = Path::Item(&path, index);
-                match &item.value {
-                    Value::Table(entries) => criteria.extend(table(decoder, item, entries, path)),
-                    _ => {
-                        let text = decoder.text(item, path).unwrap_or_default().trim();
-                        criteria.extend((!text.is_empty()).then(|| plain(text.to_owned())));
-                    }
+                if let Value::Table(entries) = &item.value {
+                    criteria.extend(table(decoder, item, entries, path))
+                } else {
+                    let text = decoder.text(item, path).unwrap_or_default().trim();
+                    criteria.extend((!text.is_empty()).then(|| plain(text.to_owned())));
                 }
             }
             criteria
@@ -56,16 +55,15 @@ fn table(
     };
     let kind_path = Path::Field(&path, "kind");
     let Some(name) = decoder.text(&kind.tree, kind_path) else { return Vec::new() };
-    match fields_of(name) {
-        Some(fields) => typed(decoder, tree, path, name, fields).into_iter().collect(),
-        None => {
-            let fix = match nearest(name, KINDS) {
-                Some(near) => format!("Did you mean \"{near}\"?"),
-                None => format!("Write one of {}.", KINDS.join(", ")),
-            };
-            decoder.bad(&kind.tree, kind_path, format!("cannot be \"{}\"", shown(name)), fix);
-            Vec::new()
-        }
+    if let Some(fields) = fields_of(name) {
+        typed(decoder, tree, path, name, fields).into_iter().collect()
+    } else {
+        let fix = match nearest(name, KINDS) {
+            Some(near) => format!("Did you mean \"{near}\"?"),
+            None => format!("Write one of {}.", KINDS.join(", ")),
+        };
+        decoder.bad(&kind.tree, kind_path, format!("cannot be \"{}\"", shown(name)), fix);
+        Vec::new()
     }
 }
 

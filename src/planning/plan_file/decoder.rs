@@ -98,12 +98,11 @@ impl<'a> Decoder<'a> {
 
     fn unknown_field(&mut self, entry: &Entry, path: Path<'_>, known: &[FieldNames]) {
         let names = known.iter().flat_map(|(name, aliases)| std::iter::once(name).chain(*aliases));
-        let fix = match nearest(&entry.key, names.copied()) {
-            Some(name) => format!("Did you mean `{name}`?"),
-            None => {
-                let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-                format!("Remove it; the fields here are {}.", names.join(", "))
-            }
+        let fix = if let Some(name) = nearest(&entry.key, names.copied()) {
+            format!("Did you mean `{name}`?")
+        } else {
+            let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+            format!("Remove it; the fields here are {}.", names.join(", "))
         };
         let place = Path::Field(&path, &entry.key);
         let message = format!("`{place}` is not a field of a plan file");
@@ -171,12 +170,11 @@ impl<'a> Decoder<'a> {
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
             return Some(*value);
         }
-        let fix = match nearest(text, words.iter().map(|(word, _)| *word)) {
-            Some(word) => format!("Did you mean \"{word}\"?"),
-            None => {
-                let words: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-                format!("Write one of {}.", words.join(", "))
-            }
+        let fix = if let Some(word) = nearest(text, words.iter().map(|(word, _)| *word)) {
+            format!("Did you mean \"{word}\"?")
+        } else {
+            let words: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+            format!("Write one of {}.", words.join(", "))
         };
         self.bad(tree, path, format!("cannot be \"{}\"", shown(text)), fix);
         None

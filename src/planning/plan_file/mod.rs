@@ -85,8 +85,9 @@ pub fn read_text(path: &Path) -> Result<(String, String), PlanFileError> {
     match String::from_utf8(text) {
         Ok(text) => Ok((name, text)),
         Err(error) => {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1;
+            let valid = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(error.as_bytes());
+            let (line, _) = tree::Lines::new(&text).place(valid);
             Err(PlanFileError::NotText { name, line })
         }
     }

@@ -57,7 +57,7 @@ pub(super) fn decode(mut decoder: Decoder<'_>, tree: &Tree, title: &str) -> Deco
         }
     }
     check_resources(&mut decoder, &plan, &placed);
-    finish(decoder, plan, placed)
+    finish(decoder, plan, &placed)
 }
 
 fn own_fields<'t>(
@@ -111,12 +111,11 @@ fn tasks(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>) -> Vec<Placed> 
     let mut places: HashMap<TaskId, usize> = HashMap::new();
     for (index, ((_, tree), id)) in named.into_iter().zip(ids).enumerate() {
         let task = task::decode(decoder, tree, Path::Item(&path, index), id.clone());
-        match places.get(&id) {
-            Some(first) => duplicate(decoder, &id, *first, task.at),
-            None => {
-                places.insert(id, task.at);
-                placed.push(task);
-            }
+        if let Some(first) = places.get(&id) {
+            duplicate(decoder, &id, *first, task.at)
+        } else {
+            places.insert(id, task.at);
+            placed.push(task);
         }
     }
     placed
@@ -221,7 +220,7 @@ fn undeclared(name: &str, resources: &BTreeMap<String, u32>) -> String {
 }
 
 /// Prunes links, looks for a cycle and puts everything together.
-fn finish(mut decoder: Decoder<'_>, mut plan: Plan, placed: Vec<Placed>) -> Decoded {
+fn finish(mut decoder: Decoder<'_>, mut plan: Plan, placed: &[Placed]) -> Decoded {
     let links: usize = placed.iter().map(|placed| placed.links.len()).sum();
     if links > MAX_LINKS {
         let message = format!("the plan has {links} links, more than the {MAX_LINKS} it may hold");
@@ -229,11 +228,11 @@ fn finish(mut decoder: Decoder<'_>, mut plan: Plan, placed: Vec<Placed>) -> Deco
         decoder.report(Violation::new("bad_value", Severity::Fatal, message, fix), 0);
     }
     plan.tasks = placed.iter().map(|placed| placed.task.clone()).collect();
-    report_missing(&mut decoder, &mut plan, &placed);
+    report_missing(&mut decoder, &mut plan, placed);
     if links <= MAX_LINKS
         && let Err(cycle) = resolve(&plan.tasks, |_| true)
     {
-        report_cycle(&mut decoder, &cycle, &placed);
+        report_cycle(&mut decoder, &cycle, placed);
     }
     if plan.tasks.iter().all(|task| task.duration_minutes.is_none()) {
         without_durations(&mut decoder.violations);
@@ -287,7 +286,7 @@ fn report_cycle(decoder: &mut Decoder<'_>, cycle: &Cycle, placed: &[Placed]) {
 /// Grammar rules about time hold only where there are durations; without them an offset is a plain bad value.
 fn without_durations(violations: &mut [Violation]) {
     for violation in violations.iter_mut().filter(|violation| violation.rule == "G303") {
-        violation.rule = "bad_value".to_owned();
+        "bad_value".clone_into(&mut violation.rule);
         violation.severity = Severity::Fatal;
     }
 }

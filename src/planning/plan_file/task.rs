@@ -146,7 +146,7 @@ impl<'a, 't> Task<'_, 'a, '_, 't> {
         let id = self.placed.task.id.clone();
         self.placed.task.run = self.field("run", run).unwrap_or_default();
         let description = self.field("description", Decoder::text).unwrap_or_default();
-        self.placed.task.description = description.to_owned();
+        description.clone_into(&mut self.placed.task.description);
         if description.is_empty() && !self.fields.contains_key("description") {
             self.placed.task.description = id.to_string();
             let detail = format!("{id} has no description; its id stands in");
@@ -312,7 +312,7 @@ fn affinity(
                 scores.insert(entry.key.clone(), clamped + 0.0);
             }
             None => {
-                decoder.bad(&entry.tree, path, "must be a number", "Write a score from 0 to 1.")
+                decoder.bad(&entry.tree, path, "must be a number", "Write a score from 0 to 1.");
             }
         }
     }
