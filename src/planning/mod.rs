@@ -1,8 +1,9 @@
-//! Pure algorithms over the model: graph resolving, plan files, checks, the circuit breaker, budgets.
+//! Pure algorithms over the model: graph resolving, plan files, checks, scheduling, the circuit breaker, budgets.
 //!
-//! Nothing here reads a clock, the environment or the network. The one file that is opened is a plan file, in
-//! [`plan_file::read`].
+//! Nothing here reads a clock, the environment or the network, and nothing is random beyond a given seed. The one file
+//! that is opened is a plan file, in [`plan_file::read`].
 
 pub mod check;
 pub mod graph;
 pub mod plan_file;
+pub mod rcpsp;
