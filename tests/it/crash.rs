@@ -140,7 +140,7 @@ fn tasks_that_are_safe_to_repeat_go_on_without_a_question() {
 fn a_process_that_outlived_the_crash_is_ended_first() {
     let place = Place::new();
     let plan = place.plan("title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = { shell = \"echo up; sleep 600\" }\n");
-    let seen = killed_after(&place, &plan, 12);
+    let seen = killed_after(&place, &plan, 11);
     let pid = seen
         .iter()
         .find(|record| record["event"]["body"]["kind"] == "spawned")

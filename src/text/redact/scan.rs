@@ -147,6 +147,12 @@ impl Triggers {
         self.0[index >> 6] |= 1 << (index & 63);
     }
 
+    /// Whether a pair begins with this byte.
+    fn may_begin_with(&self, first: u8) -> bool {
+        let row = Self::index(first, 0) >> 6;
+        self.0[row..row + 4].iter().any(|pairs| *pairs != 0)
+    }
+
     pub(super) fn has(&self, first: u8, second: u8) -> bool {
         let index = Self::index(first, second);
         self.0[index >> 6] >> (index & 63) & 1 == 1
@@ -193,8 +199,10 @@ impl Scan {
                 Err(NeedMore) => return None,
             }
         }
-        // A pair of bytes can straddle the end of what has arrived.
-        self.at = self.at.max(input.bytes.len().saturating_sub(usize::from(input.more)));
+        // A pair of bytes can straddle the end of what has arrived. A byte that begins no pair is let go at once, so
+        // that a line is not held back for its newline.
+        let straddles = input.more && input.bytes.last().is_some_and(|last| rules.triggers().may_begin_with(*last));
+        self.at = self.at.max(input.bytes.len() - usize::from(straddles));
         None
     }
 
