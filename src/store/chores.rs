@@ -138,14 +138,10 @@ impl Chores {
         let all = number(connection, &place.database, "PRAGMA page_count")?;
         self.vacuum = free > WORTH_IT && free > all / 8;
         if self.vacuum {
-            // It gives back one page each time it is asked for a row.
-            let shrink = || {
-                let mut statement = connection.prepare_cached("PRAGMA incremental_vacuum(256)")?;
-                let mut pages = statement.query([])?;
-                while pages.next()?.is_some() {}
-                Ok(())
-            };
-            shrink().doing(DOING, &place.database)?;
+            drain(connection, "PRAGMA incremental_vacuum(256)").doing(DOING, &place.database)?;
+        } else {
+            // The file itself shrinks when the log is moved into it.
+            drain(connection, "PRAGMA wal_checkpoint(PASSIVE)").doing(DOING, &place.database)?;
         }
         Ok(())
     }
@@ -173,6 +169,14 @@ impl Chores {
             self.do_one(connection, place);
         }
     }
+}
+
+/// Takes every row of a statement: a vacuum gives back one page each time it is asked for one.
+fn drain(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
 }
 
 /// Seals a session to its end, one piece at a time between other work.

@@ -127,9 +127,11 @@ fn inspect(place: &Place) -> Result<(), StoreError> {
     // The header in the file may be older than what the write-ahead log holds.
     let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     patiently(schema::PATIENCE, || {
-        let application_id = number(&connection, database, "PRAGMA application_id")?;
-        judge(database, application_id, schema::version(&connection, database)?)?;
-        let tables = number(&connection, database, "SELECT count(*) FROM sqlite_schema")?;
+        // One moment for all three: another process may be creating the tables just now.
+        let moment = connection.unchecked_transaction().doing(OPENING, database)?;
+        let application_id = number(&moment, database, "PRAGMA application_id")?;
+        judge(database, application_id, schema::version(&moment, database)?)?;
+        let tables = number(&moment, database, "SELECT count(*) FROM sqlite_schema")?;
         if application_id == 0 && tables > 0 {
             return Err(StoreError::NotOurs { path: database.clone() });
         }

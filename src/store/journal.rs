@@ -56,6 +56,13 @@ impl Journal {
         self.open.queue.append(&self.open.lease, batch).await
     }
 
+    /// Drops this handle and waits until what it appended is written and, if it was the last, the lease given back.
+    pub fn release(self) -> Result<(), StoreError> {
+        let queue = Arc::clone(&self.open.queue);
+        drop(self);
+        queue.run(|_| Ok(()))
+    }
+
     /// [`Journal::append`] for callers without a runtime.
     pub fn append_blocking(&self, batch: Batch) -> Result<Ack, StoreError> {
         block_on(self.append(batch))

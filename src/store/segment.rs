@@ -22,7 +22,7 @@ pub(super) const RUN: usize = 256;
 pub(super) const RUN_BYTES: usize = 512 << 10;
 
 /// Sealing happens once and in the background, so that it may take its time; decoding does not notice the level.
-pub(super) const LEVEL: i32 = 12;
+pub(super) const LEVEL: i32 = 6;
 
 const VERSION: u8 = 1;
 const MOST_CONTENTS: usize = 16 << 20;

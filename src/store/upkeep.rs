@@ -50,9 +50,10 @@ pub struct Integrity {
 /// Where the bytes are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
+    /// The database, which its file follows when the log is moved into it.
     pub database: u64,
     pub log: u64,
-    /// Of the database file, space that later rows will use.
+    /// Of the database, space that later rows will use.
     pub free: u64,
     pub live_events: u64,
     pub segments: u64,
@@ -63,11 +64,11 @@ pub struct Sizes {
 
 pub(super) fn sizes(connection: &Connection, place: &Place) -> Result<Sizes, StoreError> {
     let measure = |sql: &str| number(connection, &place.database, sql).map(unsigned);
-    let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let page = measure("PRAGMA page_size")?;
     Ok(Sizes {
-        database: length(&place.database),
-        log: length(&place.wal()),
-        free: measure("PRAGMA freelist_count")? * measure("PRAGMA page_size")?,
+        database: measure("PRAGMA page_count")? * page,
+        log: fs::metadata(place.wal()).map_or(0, |metadata| metadata.len()),
+        free: measure("PRAGMA freelist_count")? * page,
         live_events: measure("SELECT count(*) FROM event")?,
         segments: measure("SELECT count(*) FROM segment")?,
         segment_bytes: measure(
@@ -113,7 +114,7 @@ fn undecodable(reader: &Reader, span: &Span) -> Result<Option<String>, StoreErro
 
 /// Looks at the structure of the file before it is first written to, if that takes no more than a moment.
 pub(super) fn before_writing(connection: &Connection, database: &Path) -> Result<(), StoreError> {
-    const A_MOMENT: u64 = 64 << 20;
+    const A_MOMENT: u64 = 32 << 20;
     if fs::metadata(database).map_or(0, |metadata| metadata.len()) > A_MOMENT {
         return Ok(());
     }

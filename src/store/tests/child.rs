@@ -61,6 +61,7 @@ fn plays_its_role() {
     match role.as_str() {
         "append" => appends_until_killed(&store),
         "hold" => holds_until_dismissed(&store),
+        "rest" => appends_and_rests(&store),
         name => creates_a_session(&store, name),
     }
 }
@@ -75,15 +76,19 @@ fn appends_until_killed(store: &Store) {
         let batch = Batch { checkpoint, ..Batch::of(rows(head + 1..=head + length)) };
         waiting.push_back(journal.append_blocking(batch).unwrap());
         head += length;
-        if step % 150 == 149 {
-            // Long enough for the writer to think itself idle and begin to seal.
-            std::thread::sleep(std::time::Duration::from_millis(25));
-        }
         // Several batches are under way at once, as they are in a run.
         while waiting.len() > 3 {
             println!("> {}", waiting.pop_front().unwrap().wait().unwrap());
         }
     }
+}
+
+/// Leaves a long tail and then nothing to do, so that the writer begins to seal.
+fn appends_and_rests(store: &Store) {
+    let journal = store.acquire(&id("a1")).unwrap();
+    let head = journal.head().0;
+    println!("> {}", append(&journal, head + 1..=head + 2_000));
+    io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
 fn holds_until_dismissed(store: &Store) {

@@ -34,6 +34,26 @@ fn what_was_acknowledged_survives_a_kill_at_any_point() {
     }
 }
 
+#[test]
+fn a_kill_while_events_are_being_sealed_loses_none() {
+    let mut found = Vec::new();
+    for point in 0..10 {
+        let dir = temporary();
+        drop(start(&open(&dir), "a1"));
+        let mut writer = Other::start("rest", dir.path());
+        assert_eq!(writer.says().as_deref(), Some("2000"));
+        // From before the first run is sealed to about the last; the last point waits until all must be.
+        sleep(Duration::from_millis(if point < 9 { 20 + point * 4 } else { 1_000 }));
+        writer.kill();
+        let store = open(&dir);
+        found.push(store.sizes().unwrap().segments);
+        let reader = store.reader().unwrap();
+        assert_eq!(reader.rows(&id("a1"), Seq(1)..=Seq(2_000)).unwrap(), rows(1..=2_000));
+        assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    }
+    assert_eq!(found.last(), Some(&6), "sealed runs at each point: {found:?}");
+}
+
 fn run_and_kill(dir: &TempDir, state: &mut u64) -> Seq {
     let mut writer = Other::start("append", dir.path());
     let mut acknowledged = Seq::START;

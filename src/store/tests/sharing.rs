@@ -23,7 +23,9 @@ fn twenty_starts_at_once_on_an_empty_store_all_succeed() {
 fn a_session_open_in_another_process_is_refused_by_name_and_free_after_its_end() {
     let dir = temporary();
     let store = open(&dir);
-    append(&start(&store, "a1"), 1..=4);
+    let journal = start(&store, "a1");
+    append(&journal, 1..=4);
+    journal.release().unwrap();
     let mut other = Other::start("hold", dir.path());
     assert_eq!(other.says().as_deref(), Some("held at 4"));
     let held = store.acquire(&id("a1")).unwrap_err();
