@@ -6,7 +6,9 @@
 
 mod adjacency;
 mod cycle;
+mod gather;
 mod intern;
+mod keys;
 pub(crate) mod lists;
 mod nearest;
 mod order;
