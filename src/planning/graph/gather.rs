@@ -6,7 +6,6 @@
 use super::adjacency::Adjacency;
 use super::intern::IdTable;
 use super::keys::Keys;
-use super::timing::Place;
 use crate::model::{CriticalPathBy, Link, LinkKind, TaskNode};
 
 #[derive(Debug)]
