@@ -155,7 +155,9 @@ mod tests {
 
     fn after(outcomes: &[CallOutcome]) -> Breaker {
         let mut breaker = Breaker::default();
-        outcomes.iter().for_each(|outcome| breaker.record(*outcome, 0));
+        for outcome in outcomes {
+            breaker.record(*outcome, 0);
+        }
         breaker
     }
 
