@@ -3,7 +3,10 @@
 //! Nothing here reads a clock, the environment or the network, and nothing is random beyond a given seed. The one file
 //! that is opened is a plan file, in [`plan_file::read`].
 
+pub mod breaker;
 pub mod check;
+pub mod gate;
 pub mod graph;
 pub mod plan_file;
 pub mod rcpsp;
+pub mod token_budget;

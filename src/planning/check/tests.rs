@@ -119,3 +119,17 @@ fn a_report_reads_well_as_lines() {
         ]
     );
 }
+
+#[test]
+fn the_shipped_examples_are_what_they_say() {
+    let hello = report(include_str!("../../../assets/examples/hello.toml"));
+    assert_eq!((hello.valid, hello.violations.len(), hello.normalization.len()), (true, 0, 0));
+    assert_eq!((hello.plan.tasks.len(), hello.layers), (6, 4));
+    let release = report(include_str!("../../../assets/examples/release.toml"));
+    assert_eq!((release.valid, release.violations.len(), release.plan.tasks.len()), (true, 0, 11));
+    let path: Vec<&str> = release.critical_path.iter().map(TaskId::as_str).collect();
+    assert_eq!(path, ["audit", "api", "port", "announce", "publish"]);
+    assert_eq!(release.critical_path_by, CriticalPathBy::Minutes);
+    let cyclic = report(include_str!("../../../assets/examples/cyclic.toml"));
+    assert_eq!(rules(&cyclic), [("cycle", Some(13)), ("dependency_missing", Some(18))]);
+}

@@ -19,6 +19,11 @@ impl Adjacency {
         self.items.push(item);
     }
 
+    /// Takes back the items from `start` on, which belong to a slice that is not ended yet.
+    pub(super) fn cut(&mut self, start: usize) -> Vec<u32> {
+        self.items.split_off(start)
+    }
+
     /// Ends the slice of the current task.
     #[inline]
     pub(super) fn close(&mut self) {
@@ -55,28 +60,34 @@ impl Adjacency {
         self.items.len()
     }
 
-    /// The same links seen from the other end, with `carried` (one value a link, or none) moved along.
-    pub(super) fn reversed(&self, carried: &[i64]) -> (Self, Vec<i64>) {
-        let mut starts = vec![0u32; self.len() + 1];
-        for item in &self.items {
-            starts[*item as usize + 1] += 1;
+    /// The same links seen from the other end. `successors` holds the task of each link; `counts` says how often each
+    /// task is a neighbour.
+    pub(super) fn reversed(&self, successors: &[u32], mut counts: Vec<u32>) -> Self {
+        let mut end = 0;
+        for count in &mut counts {
+            end += *count;
+            *count = end;
         }
-        for index in 1..starts.len() {
-            starts[index] += starts[index - 1];
-        }
-        let mut cursor = starts.clone();
+        counts.push(end);
+        // Filled from the back, each end moves down to become the start of its slice.
         let mut items = vec![0u32; self.items.len()];
-        let mut moved = vec![0i64; carried.len()];
-        for index in 0..self.len() as u32 {
-            for edge in self.range(index) {
-                let place = &mut cursor[self.items[edge] as usize];
-                items[*place as usize] = index;
-                if let Some(value) = carried.get(edge) {
-                    moved[*place as usize] = *value;
-                }
-                *place += 1;
-            }
+        for (&item, &successor) in self.items.iter().zip(successors).rev() {
+            let place = &mut counts[item as usize];
+            *place -= 1;
+            items[*place as usize] = successor;
         }
-        (Self { starts, items }, moved)
+        Self { starts: counts, items }
+    }
+
+    /// Moves one value a link from this order to that of `reversed`.
+    pub(super) fn carry(&self, reversed: &Self, values: &[i64]) -> Vec<i64> {
+        let mut cursor = reversed.starts.clone();
+        let mut moved = vec![0; values.len()];
+        for (item, value) in self.items.iter().zip(values) {
+            let place = &mut cursor[*item as usize];
+            moved[*place as usize] = *value;
+            *place += 1;
+        }
+        moved
     }
 }

@@ -29,6 +29,12 @@ impl Signature {
         Self { head, tail: 0, len }
     }
 
+    /// Equality without a branch for each part.
+    #[inline]
+    fn is(self, other: Self) -> bool {
+        (self.head ^ other.head) | (self.tail ^ other.tail) | (self.len ^ other.len) as u64 == 0
+    }
+
     #[inline]
     fn hash(self, bytes: &[u8]) -> u64 {
         let mut hash = fold(self.head ^ SEED_HEAD, self.tail ^ SEED_TAIL ^ self.len as u64);
@@ -49,36 +55,36 @@ fn fold(a: u64, b: u64) -> u64 {
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
-/// An open-addressing table from ids to indices. It stores no ids: the caller lends them when a long one is compared.
+/// An open-addressing table from ids to indices. It is kept mostly empty, so that few lookups take a second step, and
+/// compares signatures; ids too long for one are lent by the caller.
 #[derive(Debug)]
 pub(super) struct IdTable {
-    /// The upper half of the hash above, the index plus one below; zero is free.
-    slots: Vec<u64>,
+    /// Indices plus one; zero is free.
+    slots: Vec<u32>,
     mask: usize,
     signatures: Vec<Signature>,
 }
 
 impl IdTable {
     pub(super) fn with_capacity(ids: usize) -> Self {
-        let slots = (ids * 2).next_power_of_two().max(4);
+        let slots = (ids * 3).next_power_of_two().max(4);
         Self { slots: vec![0; slots], mask: slots - 1, signatures: Vec::with_capacity(ids) }
     }
 
-    /// Gives `id` the next index. Of equal ids the first keeps its place in the table.
+    /// Gives `id` the next index. Of equal ids the first keeps its place.
     #[inline]
     pub(super) fn push<'a>(&mut self, id: &str, id_at: impl Fn(usize) -> &'a str) {
         let signature = Signature::of(id.as_bytes());
-        let hash = signature.hash(id.as_bytes());
+        let found = self.probe(id, signature, id_at);
         self.signatures.push(signature);
-        if let Err(free) = self.probe(id, signature, hash, id_at) {
-            self.slots[free] = (hash & TAG) | self.signatures.len() as u64;
+        if let Err(free) = found {
+            self.slots[free] = self.signatures.len() as u32;
         }
     }
 
     #[inline]
     pub(super) fn get<'a>(&self, id: &str, id_at: impl Fn(usize) -> &'a str) -> Option<u32> {
-        let signature = Signature::of(id.as_bytes());
-        self.probe(id, signature, signature.hash(id.as_bytes()), id_at).ok()
+        self.probe(id, Signature::of(id.as_bytes()), id_at).ok()
     }
 
     /// The index of an id, or the free slot where it would go.
@@ -87,29 +93,23 @@ impl IdTable {
         &self,
         id: &str,
         signature: Signature,
-        hash: u64,
         id_at: impl Fn(usize) -> &'a str,
     ) -> Result<u32, usize> {
-        let mut at = hash as usize & self.mask;
+        let mut at = signature.hash(id.as_bytes()) as usize & self.mask;
         loop {
             let slot = self.slots[at];
             if slot == 0 {
                 return Err(at);
             }
-            if slot & TAG == hash & TAG {
-                let index = (slot as u32 - 1) as usize;
-                let same = self.signatures[index] == signature
-                    && (signature.len <= EXACT || id_at(index) == id);
-                if same {
-                    return Ok(index as u32);
-                }
+            let index = slot - 1;
+            let same = self.signatures[index as usize].is(signature);
+            if same && (signature.len <= EXACT || id_at(index as usize) == id) {
+                return Ok(index);
             }
             at = (at + 1) & self.mask;
         }
     }
 }
-
-const TAG: u64 = 0xffff_ffff_0000_0000;
 
 #[cfg(test)]
 mod tests {

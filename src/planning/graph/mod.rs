@@ -6,8 +6,13 @@
 
 mod adjacency;
 mod cycle;
+mod fields;
+mod gather;
+pub mod infer;
 mod intern;
+mod keys;
 pub(crate) mod lists;
+mod normalise;
 mod order;
 #[cfg(test)]
 mod properties;
@@ -15,14 +20,17 @@ mod prune;
 mod rank_set;
 mod resolve;
 mod selection;
+mod task_graph;
 mod timing;
 mod vocabulary;
 
 pub use adjacency::Adjacency;
 pub use cycle::Cycle;
+pub use normalise::normalise;
 
 pub use prune::prune_missing;
 pub use rank_set::RankSet;
 pub use resolve::{Resolved, resolve};
 pub use selection::SelectionKey;
+pub use task_graph::TaskGraph;
 pub use vocabulary::Vocabulary;

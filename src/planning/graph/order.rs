@@ -5,36 +5,9 @@
 //! gives each task a rank, and the queue of ready tasks becomes a set of small numbers.
 
 use super::adjacency::Adjacency;
+use super::keys::Keys;
 use super::rank_set::RankSet;
 use super::timing::Place;
-
-/// The parts of the selection key that do not depend on the graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct StaticKey {
-    /// The bits of the best affinity, inverted, so that the highest sorts first.
-    pub(super) affinity: u64,
-    pub(super) tokens: u64,
-}
-
-/// What ordering needs to know of the tasks, gathered in one pass over them.
-#[derive(Debug)]
-pub(super) struct Keys {
-    pub(super) statics: Vec<StaticKey>,
-    pub(super) priorities: Vec<i64>,
-    /// Whether the ids rise from task to task, as generated ones do.
-    pub(super) ids_rise: bool,
-    /// How many bytes all ids share at their start.
-    pub(super) shared_prefix: usize,
-}
-
-/// One task while its layer is sorted.
-#[derive(Clone, Copy)]
-struct Entry {
-    key: StaticKey,
-    /// Eight bytes of the id after the shared prefix, or zero where the index decides.
-    prefix: u64,
-    index: u32,
-}
 
 /// All tasks by depth, affinity, tokens and id.
 pub(super) fn by_layer<'a>(
@@ -43,91 +16,126 @@ pub(super) fn by_layer<'a>(
     layers: u32,
     id_at: impl Fn(u32) -> &'a str,
 ) -> Vec<u32> {
-    let mut starts = vec![0u32; layers as usize + 1];
+    let mut ends = vec![0u32; layers as usize + 1];
     for place in places {
-        starts[place.depth as usize + 1] += 1;
+        ends[place.depth as usize + 1] += 1;
     }
-    for layer in 1..starts.len() {
-        starts[layer] += starts[layer - 1];
+    for layer in 1..ends.len() {
+        ends[layer] += ends[layer - 1];
     }
-    let mut cursor = starts.clone();
+    // From here on an entry is the start of its layer and moves up to the end while the layer fills.
     let mut order = vec![0u32; places.len()];
     for (index, place) in places.iter().enumerate() {
-        let at = &mut cursor[place.depth as usize];
+        let at = &mut ends[place.depth as usize];
         order[*at as usize] = index as u32;
         *at += 1;
     }
-    let alike = keys.statics.windows(2).all(|pair| pair[0] == pair[1]);
-    if !(alike && keys.ids_rise) {
-        let mut entries = Vec::new();
-        for bounds in starts.windows(2) {
-            sort_layer(
-                &mut order[bounds[0] as usize..bounds[1] as usize],
-                keys,
-                &mut entries,
-                &id_at,
-            );
+    if !keys.follow_the_list() {
+        let mut sorter = Sorter::new(keys, &id_at, places.len() as u32);
+        let mut start = 0;
+        for &end in &ends[..layers as usize] {
+            sorter.sort(&mut order[start..end as usize]);
+            start = end as usize;
         }
     }
     order
 }
 
-fn sort_layer<'a>(
-    layer: &mut [u32],
-    keys: &Keys,
-    entries: &mut Vec<Entry>,
-    id_at: &impl Fn(u32) -> &'a str,
-) {
-    if layer.len() < 2 {
-        return;
+/// Sorts the tasks of a layer by affinity, tokens and id.
+struct Sorter<'k, F> {
+    keys: &'k Keys,
+    id_at: F,
+    /// How many bytes all ids share at their start.
+    shared: usize,
+    by_key: Vec<(u128, u32)>,
+    by_id: Vec<(u64, u32)>,
+}
+
+impl<'k, 'a, F: Fn(u32) -> &'a str> Sorter<'k, F> {
+    fn new(keys: &'k Keys, id_at: F, count: u32) -> Self {
+        let shared = if keys.ids_rise() { 0 } else { shared_prefix(count, &id_at) };
+        Self { keys, id_at, shared, by_key: Vec::new(), by_id: Vec::new() }
     }
-    entries.clear();
-    entries.extend(layer.iter().map(|&index| Entry {
-        key: keys.statics[index as usize],
-        prefix: if keys.ids_rise { 0 } else { prefix(id_at(index), keys.shared_prefix) },
-        index,
-    }));
-    if keys.ids_rise {
-        entries.sort_unstable_by_key(|entry| (entry.key, entry.index));
-    } else {
-        entries.sort_unstable_by(|a, b| {
-            (a.key, a.prefix)
-                .cmp(&(b.key, b.prefix))
-                .then_with(|| id_at(a.index).cmp(id_at(b.index)))
-                .then(a.index.cmp(&b.index))
+
+    fn sort(&mut self, layer: &mut [u32]) {
+        if layer.len() < 2 {
+            return;
+        }
+        if self.keys.are_alike() {
+            self.sort_by_id(layer);
+            return;
+        }
+        self.by_key.clear();
+        self.by_key.extend(layer.iter().map(|&index| (self.keys.key(index), index)));
+        self.by_key.sort_unstable();
+        for (place, entry) in layer.iter_mut().zip(&self.by_key) {
+            *place = entry.1;
+        }
+        if !self.keys.ids_rise() {
+            self.sort_ties(layer);
+        }
+    }
+
+    /// Sorts runs of equal keys by id. Few tasks are equal in affinity and tokens, so that few ids are looked at.
+    fn sort_ties(&mut self, layer: &mut [u32]) {
+        let mut start = 0;
+        for end in 1..=layer.len() {
+            if end == layer.len() || self.by_key[end].0 != self.by_key[start].0 {
+                if end - start > 1 {
+                    self.sort_by_id(&mut layer[start..end]);
+                }
+                start = end;
+            }
+        }
+    }
+
+    fn sort_by_id(&mut self, run: &mut [u32]) {
+        let prefixes = run.iter().map(|&index| (prefix((self.id_at)(index), self.shared), index));
+        self.by_id.clear();
+        self.by_id.extend(prefixes);
+        self.by_id.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| (self.id_at)(a.1).cmp((self.id_at)(b.1))).then(a.1.cmp(&b.1))
         });
+        for (place, entry) in run.iter_mut().zip(&self.by_id) {
+            *place = entry.1;
+        }
     }
-    for (place, entry) in layer.iter_mut().zip(entries.iter()) {
-        *place = entry.index;
+}
+
+/// How many bytes all ids share at their start.
+fn shared_prefix<'a>(count: u32, id_at: &impl Fn(u32) -> &'a str) -> usize {
+    let mut shared = if count == 0 { "" } else { id_at(0) }.as_bytes();
+    for index in 1..count {
+        let id = id_at(index).as_bytes();
+        if !id.starts_with(shared) {
+            let same = shared.iter().zip(id).take_while(|(a, b)| a == b).count();
+            shared = &shared[..same];
+        }
     }
+    shared.len()
 }
 
 /// Eight bytes of an id as a number that compares as they do; a short id is padded with zeros.
 fn prefix(id: &str, skip: usize) -> u64 {
     let rest = id.as_bytes().get(skip..).unwrap_or_default();
+    let byte = |at: usize| u64::from(rest.get(at).copied().unwrap_or(0));
     match rest.first_chunk() {
         Some(chunk) => u64::from_be_bytes(*chunk),
-        None => {
-            (0..8).fold(0, |word, at| (word << 8) | u64::from(rest.get(at).copied().unwrap_or(0)))
-        }
+        None => (0..8).fold(0, |word, at| (word << 8) | byte(at)),
     }
 }
 
 /// Moves higher priorities to the front and keeps the order within each.
-pub(super) fn by_priority(order: &[u32], priorities: &[i64]) -> Vec<u32> {
-    let (lowest, highest) = bounds(priorities);
-    let span = highest.wrapping_sub(lowest) as u64;
-    if span < 4096 {
-        return by_small_priority(order, priorities, highest, span as usize + 1);
+pub(super) fn by_priority(order: &[u32], keys: &Keys) -> Vec<u32> {
+    let (lowest, highest) = keys.priority_bounds();
+    let span = highest.wrapping_sub(lowest).cast_unsigned();
+    if span >= 4096 {
+        let mut sorted = order.to_vec();
+        sorted.sort_by_key(|&index| std::cmp::Reverse(keys.priority(index)));
+        return sorted;
     }
-    let mut sorted = order.to_vec();
-    sorted.sort_by_key(|&index| std::cmp::Reverse(priorities[index as usize]));
-    sorted
-}
-
-fn by_small_priority(order: &[u32], priorities: &[i64], highest: i64, classes: usize) -> Vec<u32> {
-    let class = |index: u32| (highest - priorities[index as usize]) as usize;
-    let mut cursor = vec![0u32; classes + 1];
+    let class = |index: u32| (highest - keys.priority(index)) as usize;
+    let mut cursor = vec![0u32; span as usize + 2];
     for &index in order {
         cursor[class(index) + 1] += 1;
     }
@@ -143,13 +151,6 @@ fn by_small_priority(order: &[u32], priorities: &[i64], highest: i64, classes: u
     sorted
 }
 
-/// The lowest and the highest priority.
-pub(super) fn bounds(priorities: &[i64]) -> (i64, i64) {
-    priorities.iter().fold((i64::MAX, i64::MIN), |(lowest, highest), priority| {
-        (lowest.min(*priority), highest.max(*priority))
-    })
-}
-
 /// The rank of each task in an order.
 pub(super) fn ranks(order: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0u32; order.len()];
@@ -159,29 +160,31 @@ pub(super) fn ranks(order: &[u32]) -> Vec<u32> {
     ranks
 }
 
-/// Kahn's algorithm: of the ready tasks always the one of the lowest rank.
+/// Kahn's algorithm: of the ready tasks always the first by the key.
 pub(super) fn execution_order(
-    by_rank: &[u32],
-    ranks: &[u32],
+    by_key: &[u32],
     predecessors: &Adjacency,
     dependents: &Adjacency,
 ) -> Vec<u32> {
-    let mut waiting: Vec<u32> =
-        (0..ranks.len() as u32).map(|index| predecessors.range(index).len() as u32).collect();
-    let mut ready = RankSet::new(ranks.len());
-    for (index, waiting) in waiting.iter().enumerate() {
-        if *waiting == 0 {
-            ready.insert(ranks[index]);
+    // What a task waits for and its rank, together because a link touches both.
+    let mut tasks = vec![(0u32, 0u32); by_key.len()];
+    let mut ready = RankSet::new(by_key.len());
+    for (rank, &index) in by_key.iter().enumerate() {
+        let waiting = predecessors.range(index).len() as u32;
+        tasks[index as usize] = (waiting, rank as u32);
+        if waiting == 0 {
+            ready.insert(rank as u32);
         }
     }
-    let mut order = Vec::with_capacity(ranks.len());
+    let mut order = Vec::with_capacity(by_key.len());
     while let Some(rank) = ready.pop_first() {
-        let index = by_rank[rank as usize];
+        let index = by_key[rank as usize];
         order.push(index);
         for &to in dependents.of(index) {
-            waiting[to as usize] -= 1;
-            if waiting[to as usize] == 0 {
-                ready.insert(ranks[to as usize]);
+            let (waiting, rank) = &mut tasks[to as usize];
+            *waiting -= 1;
+            if *waiting == 0 {
+                ready.insert(*rank);
             }
         }
     }

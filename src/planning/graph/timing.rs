@@ -14,110 +14,155 @@ pub(super) enum Offsets {
     PerLink { by_successor: Vec<i64>, by_predecessor: Vec<i64> },
 }
 
+/// Where a task stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) earliest: i64,
+    pub(super) depth: u32,
+    /// How many predecessors the forward pass has not passed yet.
+    waiting: u32,
+}
+
 /// What the forward pass found.
 #[derive(Debug)]
 pub(super) struct Forward {
-    /// Some topological order; shorter than the graph if there is a cycle.
-    pub(super) queue: Vec<u32>,
     pub(super) places: Vec<Place>,
+    /// Some topological order, unless the list itself is one.
+    queue: Option<Vec<u32>>,
     /// When the last task finishes.
     pub(super) length: i64,
 }
 
-/// A task while the forward pass runs. Kept together because a link touches all of it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
-    pub(super) earliest: i64,
-    pub(super) depth: u32,
-    waiting: u32,
-}
-
-/// Walks the graph from its roots.
-pub(super) fn forward(
-    predecessors: &Adjacency,
-    dependents: &Adjacency,
-    weights: &[i64],
-    offsets: &Offsets,
-) -> Forward {
-    match offsets {
-        Offsets::Weights => walk(predecessors, dependents, weights, |from, _| weights[from]),
-        Offsets::PerLink { by_predecessor, .. } => {
-            walk(predecessors, dependents, weights, |_, edge| by_predecessor[edge])
+/// Walks the graph from its roots; nothing is returned if there is a cycle.
+pub(super) fn forward(graph: &Graph<'_>) -> Option<Forward> {
+    match (graph.in_order, graph.offsets) {
+        (true, Offsets::Weights) => Some(along_list(graph, |from, _| graph.weights[from])),
+        (true, Offsets::PerLink { by_successor, .. }) => {
+            Some(along_list(graph, |_, edge| by_successor[edge]))
+        }
+        (false, Offsets::Weights) => walk(graph, |from, _| graph.weights[from]),
+        (false, Offsets::PerLink { by_predecessor, .. }) => {
+            walk(graph, |_, edge| by_predecessor[edge])
         }
     }
 }
 
+/// The graph in compressed form.
+#[derive(Debug)]
+pub(super) struct Graph<'a> {
+    pub(super) predecessors: &'a Adjacency,
+    pub(super) dependents: &'a Adjacency,
+    /// The successor of each link, in the order of the predecessors.
+    pub(super) successors: &'a [u32],
+    pub(super) weights: &'a [i64],
+    pub(super) offsets: &'a Offsets,
+    /// Whether every link points from an earlier task of the list to a later one.
+    pub(super) in_order: bool,
+}
+
+/// One flat loop over the links, where the list is a topological order.
 #[inline]
-fn walk(
-    predecessors: &Adjacency,
-    dependents: &Adjacency,
-    weights: &[i64],
-    offset: impl Fn(usize, usize) -> i64,
-) -> Forward {
-    let count = predecessors.len();
-    let mut places = vec![Place::default(); count];
-    let mut queue = Vec::with_capacity(count);
-    for index in 0..count as u32 {
-        let waiting = predecessors.range(index).len() as u32;
-        places[index as usize].waiting = waiting;
-        if waiting == 0 {
-            queue.push(index);
-        }
+fn along_list(graph: &Graph<'_>, offset: impl Fn(usize, usize) -> i64) -> Forward {
+    let mut places = vec![Place::default(); graph.weights.len()];
+    let links = graph.predecessors.items().iter().zip(graph.successors);
+    for (edge, (&from, &to)) in links.enumerate() {
+        let Place { earliest, depth, .. } = places[from as usize];
+        let place = &mut places[to as usize];
+        place.earliest = place.earliest.max(earliest.saturating_add(offset(from as usize, edge)));
+        place.depth = place.depth.max(depth + 1);
     }
-    let (mut at, mut length) = (0, 0);
-    while let Some(&from) = queue.get(at) {
+    Forward { length: last_finish(&places, graph.weights), places, queue: None }
+}
+
+/// Kahn's algorithm with a plain queue.
+#[inline]
+fn walk(graph: &Graph<'_>, offset: impl Fn(usize, usize) -> i64) -> Option<Forward> {
+    let count = graph.weights.len();
+    let mut places = vec![Place::default(); count];
+    // Every ready task is written behind the last one; whether it stays is a sum, not a branch.
+    let mut queue = vec![0u32; count + 1];
+    let mut filled = 0;
+    for (index, place) in places.iter_mut().enumerate() {
+        place.waiting = graph.predecessors.range(index as u32).len() as u32;
+        queue[filled] = index as u32;
+        filled += usize::from(place.waiting == 0);
+    }
+    let mut at = 0;
+    while at < filled {
+        let from = queue[at];
         at += 1;
-        let from = from as usize;
-        let Place { earliest, depth, .. } = places[from];
-        length = length.max(earliest.saturating_add(weights[from]));
-        for edge in dependents.range(from as u32) {
-            let to = dependents.items()[edge];
+        let edges = graph.dependents.range(from);
+        let Place { earliest, depth, .. } = places[from as usize];
+        for (&to, edge) in graph.dependents.items()[edges.clone()].iter().zip(edges) {
             let place = &mut places[to as usize];
-            place.earliest = place.earliest.max(earliest.saturating_add(offset(from, edge)));
+            let bound = earliest.saturating_add(offset(from as usize, edge));
+            place.earliest = place.earliest.max(bound);
             place.depth = place.depth.max(depth + 1);
             place.waiting -= 1;
-            if place.waiting == 0 {
-                queue.push(to);
-            }
+            queue[filled] = to;
+            filled += usize::from(place.waiting == 0);
         }
     }
-    Forward { queue, places, length }
+    queue.pop();
+    let length = last_finish(&places, graph.weights);
+    (filled == count).then_some(Forward { places, queue: Some(queue), length })
+}
+
+fn last_finish(places: &[Place], weights: &[i64]) -> i64 {
+    let finishes = places.iter().zip(weights);
+    finishes.map(|(place, weight)| place.earliest.saturating_add(*weight)).max().unwrap_or(0)
 }
 
 /// How much later than its earliest start each task may start without moving the end.
-pub(super) fn slack(
-    forward: &Forward,
-    dependents: &Adjacency,
-    weights: &[i64],
-    offsets: &Offsets,
-) -> Vec<u64> {
-    let latest = match offsets {
-        Offsets::Weights => latest(forward, dependents, weights, |from, _| weights[from]),
-        Offsets::PerLink { by_predecessor, .. } => {
-            latest(forward, dependents, weights, |_, edge| by_predecessor[edge])
+pub(super) fn slack(graph: &Graph<'_>, forward: &Forward) -> Vec<u64> {
+    let weight = |from: usize, _: usize| graph.weights[from];
+    let mut latest = match (&forward.queue, graph.offsets) {
+        (None, Offsets::Weights) => back_along_list(graph, forward.length, weight),
+        (None, Offsets::PerLink { by_successor, .. }) => {
+            back_along_list(graph, forward.length, |_, edge| by_successor[edge])
+        }
+        (Some(queue), Offsets::Weights) => back(graph, queue, forward.length, weight),
+        (Some(queue), Offsets::PerLink { by_predecessor, .. }) => {
+            back(graph, queue, forward.length, |_, edge| by_predecessor[edge])
         }
     };
-    latest
-        .iter()
-        .zip(&forward.places)
-        .map(|(latest, place)| latest.saturating_sub(place.earliest).max(0) as u64)
-        .collect()
+    for (latest, place) in latest.iter_mut().zip(&forward.places) {
+        *latest = latest.saturating_sub(place.earliest).max(0);
+    }
+    latest.into_iter().map(i64::cast_unsigned).collect()
 }
 
 #[inline]
-fn latest(
-    forward: &Forward,
-    dependents: &Adjacency,
-    weights: &[i64],
+fn back_along_list(
+    graph: &Graph<'_>,
+    length: i64,
     offset: impl Fn(usize, usize) -> i64,
 ) -> Vec<i64> {
-    let mut latest = vec![0i64; weights.len()];
-    for &from in forward.queue.iter().rev() {
+    let mut latest: Vec<i64> =
+        graph.weights.iter().map(|weight| length.saturating_sub(*weight)).collect();
+    let links = graph.predecessors.items().iter().zip(graph.successors);
+    for (edge, (&from, &to)) in links.enumerate().rev() {
+        let bound = latest[to as usize].saturating_sub(offset(from as usize, edge));
+        let latest = &mut latest[from as usize];
+        *latest = bound.min(*latest);
+    }
+    latest
+}
+
+#[inline]
+fn back(
+    graph: &Graph<'_>,
+    queue: &[u32],
+    length: i64,
+    offset: impl Fn(usize, usize) -> i64,
+) -> Vec<i64> {
+    let mut latest = vec![0i64; graph.weights.len()];
+    for &from in queue.iter().rev() {
+        let edges = graph.dependents.range(from);
         let from = from as usize;
-        let mut bound = forward.length.saturating_sub(weights[from]);
-        for edge in dependents.range(from as u32) {
-            let to = dependents.items()[edge] as usize;
-            bound = bound.min(latest[to].saturating_sub(offset(from, edge)));
+        let mut bound = length.saturating_sub(graph.weights[from]);
+        for (&to, edge) in graph.dependents.items()[edges.clone()].iter().zip(edges) {
+            bound = bound.min(latest[to as usize].saturating_sub(offset(from, edge)));
         }
         latest[from] = bound;
     }
@@ -126,10 +171,8 @@ fn latest(
 
 /// One chain of links that each bind, ending at the task that finishes last. Ties go to the smaller id.
 pub(super) fn critical_path<'a>(
+    graph: &Graph<'_>,
     forward: &Forward,
-    predecessors: &Adjacency,
-    weights: &[i64],
-    offsets: &Offsets,
     id_at: impl Fn(u32) -> &'a str,
 ) -> Vec<u32> {
     let smallest = |best: Option<u32>, index: u32| match best {
@@ -138,19 +181,19 @@ pub(super) fn critical_path<'a>(
     };
     let earliest = |index: u32| forward.places[index as usize].earliest;
     let mut end = None;
-    for index in 0..weights.len() as u32 {
-        if earliest(index).saturating_add(weights[index as usize]) == forward.length {
-            end = smallest(end, index);
+    for (index, (place, weight)) in forward.places.iter().zip(graph.weights).enumerate() {
+        if place.earliest.saturating_add(*weight) == forward.length {
+            end = smallest(end, index as u32);
         }
     }
     let mut path = Vec::new();
     while let Some(index) = end {
         path.push(index);
         end = None;
-        for edge in predecessors.range(index) {
-            let from = predecessors.items()[edge];
-            let offset = match offsets {
-                Offsets::Weights => weights[from as usize],
+        for edge in graph.predecessors.range(index) {
+            let from = graph.predecessors.items()[edge];
+            let offset = match graph.offsets {
+                Offsets::Weights => graph.weights[from as usize],
                 Offsets::PerLink { by_successor, .. } => by_successor[edge],
             };
             if earliest(from).saturating_add(offset) == earliest(index) {

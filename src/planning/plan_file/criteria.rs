@@ -29,7 +29,7 @@ pub(super) fn decode(
             for (index, item) in items.iter().enumerate() {
                 let path = Path::Item(&path, index);
                 if let Value::Table(entries) = &item.value {
-                    criteria.extend(table(decoder, item, entries, path))
+                    criteria.extend(table(decoder, item, entries, path));
                 } else {
                     let text = decoder.text(item, path).unwrap_or_default().trim();
                     criteria.extend((!text.is_empty()).then(|| plain(text.to_owned())));

@@ -81,7 +81,10 @@ impl<'a> Decoder<'a> {
             let named = |(name, aliases): &&FieldNames| {
                 *name == entry.key || aliases.contains(&entry.key.as_str())
             };
+            // Null means "not given", as JSON writers have it; only a value to compare with may be null.
+            let absent = matches!(entry.tree.value, Value::Null) && entry.key != "equals";
             match known.iter().find(named) {
+                Some(_) if absent => {}
                 None => self.unknown_field(entry, path, known),
                 Some((name, _)) if fields.contains_key(name) => {
                     let path = Path::Field(&path, &entry.key);

@@ -12,6 +12,7 @@ mod json;
 mod link;
 mod markdown;
 mod plan;
+mod schema;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use std::path::Path;
 pub use error::PlanFileError;
 pub(crate) use error::place;
 pub(crate) use plan::Decoded;
+pub use schema::schema;
 pub(crate) use tree::shown;
 pub use write::write_toml;
 

@@ -112,7 +112,7 @@ fn tasks(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>) -> Vec<Placed> 
     for (index, ((_, tree), id)) in named.into_iter().zip(ids).enumerate() {
         let task = task::decode(decoder, tree, Path::Item(&path, index), id.clone());
         if let Some(first) = places.get(&id) {
-            duplicate(decoder, &id, *first, task.at)
+            duplicate(decoder, &id, *first, task.at);
         } else {
             places.insert(id, task.at);
             placed.push(task);

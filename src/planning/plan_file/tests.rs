@@ -222,6 +222,13 @@ fn a_sandbox_of_the_plan_counts_for_shell_tasks_that_state_none() {
 }
 
 #[test]
+fn null_in_json_means_not_given() {
+    let text = r#"[{"id": "a", "description": "x", "duration": null, "depends_on": null, "origin": null}]"#;
+    let file = parse(text, Format::Json, "p.json").unwrap();
+    assert_eq!(file.plan.tasks, [TaskNode::new("a", "x")]);
+}
+
+#[test]
 fn unknown_task_types_become_generic_and_are_noted() {
     let file = toml("tasks = [{ id = \"a\", task_type = \"reserch\" }]").unwrap();
     assert_eq!(file.plan.tasks[0].task_type, "generic");

@@ -1,0 +1,186 @@
+//! How involved a goal sounds, from its words alone.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// Words that chain one step to another.
+const CHAINS: [&str; 3] = ["then", "after", "before"];
+/// Verbs that each stand for a piece of work.
+const CUES: [&str; 48] = [
+    "add",
+    "analyse",
+    "analyze",
+    "announce",
+    "audit",
+    "book",
+    "build",
+    "buy",
+    "check",
+    "clean",
+    "collect",
+    "compare",
+    "create",
+    "deploy",
+    "design",
+    "document",
+    "draft",
+    "find",
+    "fix",
+    "implement",
+    "improve",
+    "install",
+    "launch",
+    "learn",
+    "measure",
+    "migrate",
+    "move",
+    "organise",
+    "organize",
+    "plan",
+    "port",
+    "practise",
+    "prepare",
+    "prove",
+    "publish",
+    "read",
+    "refactor",
+    "release",
+    "remove",
+    "research",
+    "review",
+    "run",
+    "send",
+    "ship",
+    "test",
+    "train",
+    "update",
+    "write",
+];
+
+/// What was counted in a goal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Features {
+    /// "then", "after" and "before", and listed items but the first.
+    pub steps_chained: usize,
+    /// Distinct capitalised, quoted or path-like tokens.
+    pub entities: usize,
+    /// Verbs of the cue table.
+    pub clauses: usize,
+    pub tokens: usize,
+}
+
+/// How complex a goal is, from 0 to 1.
+pub fn complexity(features: Features) -> f64 {
+    let share = |count: usize, full: f64| (count as f64 / full).min(1.0);
+    0.4 * share(features.steps_chained, 3.0)
+        + 0.3 * share(features.entities, 10.0)
+        + 0.2 * share(features.clauses, 5.0)
+        + 0.1 * share(features.tokens, 200.0)
+}
+
+/// Counts the features of a goal.
+pub fn features(goal: &str) -> Features {
+    let tokens: Vec<&str> = goal.split_whitespace().collect();
+    let words: Vec<String> = tokens.iter().map(|token| bare(token).to_lowercase()).collect();
+    let links = words.iter().filter(|word| CHAINS.contains(&word.as_str())).count();
+    Features {
+        steps_chained: links + listed_items(goal).saturating_sub(1),
+        entities: entities(goal, &tokens).len(),
+        clauses: words.iter().filter(|word| CUES.contains(&word.as_str())).count(),
+        tokens: tokens.len(),
+    }
+}
+
+fn bare(token: &str) -> &str {
+    token.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+/// Lines that begin with a bullet or a number.
+fn listed_items(goal: &str) -> usize {
+    goal.lines().filter(|line| is_item(line.trim_start())).count()
+}
+
+fn is_item(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = if digits > 0 {
+        line[digits..].strip_prefix(['.', ')'])
+    } else {
+        line.strip_prefix(['-', '*', '+'])
+    };
+    rest.is_some_and(|rest| rest.starts_with(' '))
+}
+
+fn entities(goal: &str, tokens: &[&str]) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = quoted(goal).map(str::to_lowercase).collect();
+    let mut starts_sentence = true;
+    for token in tokens {
+        let word = bare(token);
+        let capitalised = word.starts_with(char::is_uppercase) && !starts_sentence;
+        if !word.is_empty()
+            && (capitalised || is_path(token.trim_matches(['"', '\'', '`', ',', ';', ':', '.'])))
+        {
+            found.insert(word.to_lowercase());
+        }
+        starts_sentence = token.ends_with(['.', '!', '?']) || (word.is_empty() && starts_sentence);
+    }
+    found
+}
+
+/// The texts between pairs of double quotes or backticks.
+fn quoted(goal: &str) -> impl Iterator<Item = &str> {
+    let between = |quote: char| goal.split(quote).skip(1).step_by(2);
+    let closed = |quote: char| goal.matches(quote).count() / 2;
+    let double = between('"').take(closed('"'));
+    double.chain(between('`').take(closed('`'))).map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// `src/main.rs`, `notes.md` or `crate::module`, but not "and/or." at the end of a sentence.
+fn is_path(token: &str) -> bool {
+    let separated = token.contains('/') || token.contains("::");
+    let named = token.rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty()
+            && (1..=5).contains(&ending.len())
+            && ending.chars().all(char::is_alphanumeric)
+    });
+    (separated || named) && token.chars().any(char::is_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_goal_is_counted_by_its_words() {
+        let goal = "Build the parser, then test it on Linux and \"old files\" in src/main.rs before the release";
+        assert_eq!(
+            features(goal),
+            Features { steps_chained: 2, entities: 3, clauses: 3, tokens: 16 }
+        );
+    }
+
+    #[test]
+    fn listed_items_but_the_first_are_steps() {
+        assert_eq!(features("Do:\n- one\n- two\n3. three\n").steps_chained, 2);
+        assert_eq!(features("- one").steps_chained, 0);
+    }
+
+    #[test]
+    fn a_short_goal_is_simple_and_a_long_one_complex() {
+        assert!(complexity(features("call the dentist")) < 0.1);
+        let full = Features { steps_chained: 9, entities: 99, clauses: 9, tokens: 999 };
+        assert!((complexity(full) - 1.0).abs() < 1e-9);
+        let half = Features { steps_chained: 3, entities: 0, clauses: 2, tokens: 40 };
+        assert!((complexity(half) - 0.5).abs() < 1e-9);
+    }
+
+    proptest! {
+        #[test]
+        fn any_goal_has_a_complexity_from_zero_to_one(goal in "\\PC{0,200}|([a-zA-Z\"`./: \n-]){0,200}") {
+            let score = complexity(features(&goal));
+            prop_assert!((0.0..=1.0 + 1e-9).contains(&score));
+        }
+    }
+}

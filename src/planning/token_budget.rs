@@ -1,0 +1,65 @@
+//! How many tokens one loop may use.
+
+use serde::{Deserialize, Serialize};
+
+/// The bounds of the budget around the size of the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenBudgetSettings {
+    /// `token_budget_buffer`: what is always left beside the query.
+    pub buffer: u64,
+    /// `token_budget_factor`: the budget is at most this many times the query.
+    pub factor: u64,
+}
+
+impl Default for TokenBudgetSettings {
+    fn default() -> Self {
+        Self { buffer: 10, factor: 20 }
+    }
+}
+
+/// The budget of one loop: the whole budget shared by the loops, kept between the query plus a buffer and a multiple
+/// of the query. Where the bounds cross, the lower one holds. No budget means no limit.
+pub fn token_budget(
+    budget: Option<u64>,
+    loops: u64,
+    query_tokens: u64,
+    settings: TokenBudgetSettings,
+) -> Option<u64> {
+    let query = query_tokens.max(1);
+    let lower = query.saturating_add(settings.buffer);
+    let upper = query.saturating_mul(settings.factor);
+    budget.map(|budget| (budget / loops.max(1)).min(upper).max(lower))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(budget: u64, loops: u64, query: u64) -> Option<u64> {
+        token_budget(Some(budget), loops, query, TokenBudgetSettings::default())
+    }
+
+    #[test]
+    fn example_13_token_budget_is_shared_and_clamped() {
+        assert_eq!(of(300, 3, 4), Some(80));
+        assert_eq!(of(12, 1, 5), Some(15));
+        assert_eq!(of(50, 1, 5), Some(50));
+        assert_eq!(of(5, 1, 0), Some(11));
+    }
+
+    #[test]
+    fn no_budget_is_no_limit() {
+        assert_eq!(token_budget(None, 3, 4, TokenBudgetSettings::default()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_lower_bound_always_holds(budget: u64, loops: u64, query: u64) {
+            let budget = of(budget, loops, query).unwrap();
+            prop_assert!(budget >= query.max(1).saturating_add(10));
+            prop_assert!(budget <= query.max(1).saturating_mul(20).max(query.max(1).saturating_add(10)));
+        }
+    }
+}
