@@ -1,6 +1,6 @@
 //! Number formats of the screens: one function for each unit, so that a figure reads alike wherever it stands.
 //!
-//! All round half up, none depends on a locale. Columns are padded by the caller (see [`super::width`]).
+//! All round half up, none depends on a locale. Columns are padded by the caller (see [`super::pad_left`]).
 
 use std::fmt::Write as _;
 use std::time::Duration;
