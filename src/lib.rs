@@ -2,3 +2,5 @@
 //!
 //! Everything that happens is an [`event`]; every screen is a fold over events; people act through commands.
 //! `ARCHITECTURE.md` shows how the modules depend on each other.
+
+pub mod planning;
