@@ -16,11 +16,7 @@ fn main() {
     if !compared {
         println!("skipped: dot not installed");
     }
-    let start = if compared {
-        dot::start_time()
-    } else {
-        Duration::ZERO
-    };
+    let start = if compared { dot::start_time() } else { Duration::ZERO };
     let mut sums = Sums::default();
     println!(
         "{:<13}{:>6}{:>7}{:>8}{:>8}{:>9}{:>9}{:>7}{:>10}{:>10}",
@@ -99,9 +95,8 @@ impl Sums {
             self.crossings.1 += theirs.crossings;
             self.time.1 += theirs.time;
             self.worst = self.worst.max(ratio(ours.crossings, theirs.crossings));
-            self.extra_layers = self
-                .extra_layers
-                .max(ours.layers.len() as f64 / theirs.layers as f64 - 1.0);
+            self.extra_layers =
+                self.extra_layers.max(ours.layers.len() as f64 / theirs.layers as f64 - 1.0);
         }
     }
 
@@ -115,21 +110,13 @@ impl Sums {
         println!("worst single graph: {:.3}", self.worst);
         println!("most extra layers: {:.0} %", self.extra_layers * 100.0);
         let share = self.time.0.as_secs_f64() / self.time.1.as_secs_f64();
-        println!(
-            "time {:.1} ms against {:.1} ms: {share:.3}",
-            ms(self.time.0),
-            ms(self.time.1)
-        );
+        println!("time {:.1} ms against {:.1} ms: {share:.3}", ms(self.time.0), ms(self.time.1));
     }
 }
 
 /// Ours over theirs; nothing against nothing is even.
 fn ratio(ours: u64, theirs: u64) -> f64 {
-    if ours == theirs {
-        1.0
-    } else {
-        ours as f64 / theirs as f64
-    }
+    if ours == theirs { 1.0 } else { ours as f64 / theirs as f64 }
 }
 
 fn ms(time: Duration) -> f64 {

@@ -11,12 +11,8 @@ pub struct Sample {
 /// Ten sizes of each of four kinds.
 pub fn corpus() -> Vec<Sample> {
     const SIZES: [u32; 10] = [10, 16, 24, 36, 50, 75, 110, 160, 220, 300];
-    let kinds: [(&str, fn(u32, &mut Random) -> Vec<(u32, u32)>); 4] = [
-        ("layered", layered),
-        ("series", series_parallel),
-        ("tree", tree),
-        ("project", project),
-    ];
+    let kinds: [(&str, fn(u32, &mut Random) -> Vec<(u32, u32)>); 4] =
+        [("layered", layered), ("series", series_parallel), ("tree", tree), ("project", project)];
     let mut samples = Vec::new();
     for (kind, (name, build)) in kinds.into_iter().enumerate() {
         for nodes in SIZES {
@@ -34,11 +30,7 @@ pub fn corpus() -> Vec<Sample> {
 /// A project-like graph of any size.
 pub fn project_of(nodes: u32) -> Sample {
     let edges = tidy(project(nodes, &mut Random::new(u64::from(nodes))));
-    Sample {
-        name: format!("project-{nodes}"),
-        nodes,
-        edges,
-    }
+    Sample { name: format!("project-{nodes}"), nodes, edges }
 }
 
 /// Sorts the edges and drops repeats, so that the graph and not its making decides.
@@ -56,11 +48,7 @@ fn layered(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
     for node in width..nodes {
         let layer = node / width;
         for _ in 0..=random.below(3) {
-            let back = if random.below(6) == 0 {
-                2 + random.below(3)
-            } else {
-                1
-            };
+            let back = if random.below(6) == 0 { 2 + random.below(3) } else { 1 };
             let from = layer.saturating_sub(back) * width + random.below(width);
             edges.push((from, node));
         }
@@ -83,10 +71,8 @@ fn series_parallel(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
         count += 1;
     }
     let order = topological(nodes, &links);
-    let mut edges: Vec<_> = links
-        .iter()
-        .map(|&(a, b)| (order[a as usize], order[b as usize]))
-        .collect();
+    let mut edges: Vec<_> =
+        links.iter().map(|&(a, b)| (order[a as usize], order[b as usize])).collect();
     for _ in 0..nodes / 10 {
         let a = random.below(nodes - 1);
         edges.push((a, (a + 1 + random.below(nodes / 5 + 1)).min(nodes - 1)));
@@ -96,9 +82,8 @@ fn series_parallel(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
 
 /// A tree with cross links.
 fn tree(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
-    let mut edges: Vec<_> = (1..nodes)
-        .map(|node| (random.below(node).max(node / 3).min(node - 1), node))
-        .collect();
+    let mut edges: Vec<_> =
+        (1..nodes).map(|node| (random.below(node).max(node / 3).min(node - 1), node)).collect();
     for _ in 0..nodes / 4 {
         let a = random.below(nodes - 1);
         edges.push((a, a + 1 + random.below(nodes - a - 1)));
@@ -130,11 +115,7 @@ fn project(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
         start += size;
         ends.push(start - 1);
     }
-    edges.extend(
-        ends.iter()
-            .filter(|_| nodes > 12)
-            .map(|&end| (end, nodes - 1)),
-    );
+    edges.extend(ends.iter().filter(|_| nodes > 12).map(|&end| (end, nodes - 1)));
     edges
 }
 

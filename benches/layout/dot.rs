@@ -25,34 +25,19 @@ pub fn installed() -> bool {
 
 /// The time dot takes to start, read a graph of one node and draw it: the least of several runs.
 pub fn start_time() -> Duration {
-    (0..9)
-        .map(|_| run("digraph { a }").1)
-        .min()
-        .unwrap_or_default()
+    (0..9).map(|_| run("digraph { a }").1).min().unwrap_or_default()
 }
 
 /// Draws one graph: the least time of `runs` runs, net of `start`.
 pub fn draw(sample: &Sample, start: Duration, runs: u32) -> Drawn {
     let mut text = String::from("digraph {\n");
     (0..sample.nodes).for_each(|node| text.push_str(&format!("{node};\n")));
-    sample
-        .edges
-        .iter()
-        .for_each(|(a, b)| text.push_str(&format!("{a}->{b};\n")));
+    sample.edges.iter().for_each(|(a, b)| text.push_str(&format!("{a}->{b};\n")));
     text.push('}');
     let results: Vec<_> = (0..runs).map(|_| run(&text)).collect();
-    let time = results
-        .iter()
-        .map(|r| r.1)
-        .min()
-        .unwrap_or_default()
-        .saturating_sub(start);
+    let time = results.iter().map(|r| r.1).min().unwrap_or_default().saturating_sub(start);
     let (layers, crossings) = measure(sample, &results[0].0);
-    Drawn {
-        layers,
-        crossings,
-        time,
-    }
+    Drawn { layers, crossings, time }
 }
 
 fn run(text: &str) -> (String, Duration) {
@@ -67,10 +52,7 @@ fn run(text: &str) -> (String, Duration) {
     input.write_all(text.as_bytes()).expect("dot reads");
     drop(input);
     let output = child.wait_with_output().expect("dot ends");
-    (
-        String::from_utf8_lossy(&output.stdout).into_owned(),
-        begin.elapsed(),
-    )
+    (String::from_utf8_lossy(&output.stdout).into_owned(), begin.elapsed())
 }
 
 /// An edge of dot's drawing.
@@ -83,10 +65,7 @@ struct Line {
 fn measure(sample: &Sample, plain: &str) -> (usize, u64) {
     let mut place = vec![(0.0, 0.0); sample.nodes as usize];
     let mut lines = Vec::new();
-    for words in plain
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>())
-    {
+    for words in plain.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()) {
         let number = |at: usize| words[at].parse::<f64>().expect("a number");
         match words.first() {
             Some(&"node") => {
@@ -94,14 +73,9 @@ fn measure(sample: &Sample, plain: &str) -> (usize, u64) {
             }
             Some(&"edge") => {
                 let count = words[3].parse::<usize>().expect("a count");
-                let spline = (0..count)
-                    .map(|i| (number(4 + 2 * i), number(5 + 2 * i)))
-                    .collect();
+                let spline = (0..count).map(|i| (number(4 + 2 * i), number(5 + 2 * i))).collect();
                 lines.push(Line {
-                    ends: (
-                        words[1].parse().expect("a node"),
-                        words[2].parse().expect("a node"),
-                    ),
+                    ends: (words[1].parse().expect("a node"), words[2].parse().expect("a node")),
                     spline,
                 });
             }
@@ -112,10 +86,7 @@ fn measure(sample: &Sample, plain: &str) -> (usize, u64) {
     heights.sort_by(|a, b| b.total_cmp(a));
     heights.dedup_by(|a, b| (*a - *b).abs() < 1e-3);
     let rank = |y: f64| {
-        heights
-            .iter()
-            .position(|h| (h - y).abs() < 1e-3)
-            .expect("a node stands on a layer")
+        heights.iter().position(|h| (h - y).abs() < 1e-3).expect("a node stands on a layer")
     };
     let mut pieces: Vec<Vec<(f64, f64)>> = vec![Vec::new(); heights.len()];
     for line in &lines {
@@ -131,10 +102,7 @@ fn measure(sample: &Sample, plain: &str) -> (usize, u64) {
             x = next;
         }
     }
-    (
-        heights.len(),
-        pieces.iter().map(|between| opposite(between)).sum(),
-    )
+    (heights.len(), pieces.iter().map(|between| opposite(between)).sum())
 }
 
 /// Where a spline of cubic parts passes a height.
@@ -151,11 +119,7 @@ fn x_at(spline: &[(f64, f64)], y: f64) -> f64 {
             let (mut low, mut high) = (0.0, 1.0);
             for _ in 0..40 {
                 let middle = (low + high) / 2.0;
-                if at(middle, |p| p.1) > y {
-                    low = middle
-                } else {
-                    high = middle
-                }
+                if at(middle, |p| p.1) > y { low = middle } else { high = middle }
             }
             return at(low, |p| p.0);
         }

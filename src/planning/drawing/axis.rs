@@ -72,10 +72,7 @@ fn distance(
     metrics: &Metrics,
 ) -> i32 {
     let (after, extra) = match above {
-        Item::Node(node) => (
-            extents[node as usize].after,
-            i32::from(low_entry[node as usize]),
-        ),
+        Item::Node(node) => (extents[node as usize].after, i32::from(low_entry[node as usize])),
         Item::Edge(_) => (0, 0),
     };
     let gap = match (above, below) {

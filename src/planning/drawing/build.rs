@@ -14,23 +14,12 @@ pub(super) fn build(layout: &Layout, sizes: &[Size], zoom: Zoom, flow: Flow) -> 
     let second = second_entries(layout, &extents, &metrics);
     let mut low_entry = vec![false; layout.nodes.len()];
     if metrics.enters_from_below() {
-        for (route, _) in layout
-            .edges
-            .iter()
-            .zip(&second)
-            .filter(|(_, second)| **second)
-        {
+        for (route, _) in layout.edges.iter().zip(&second).filter(|(_, second)| **second) {
             low_entry[route.target as usize] = true;
         }
     }
     let lines = axis::lines(layout, &extents, &low_entry, &metrics);
-    let plan = Plan {
-        layout,
-        metrics,
-        extents,
-        lines,
-        second,
-    };
+    let plan = Plan { layout, metrics, extents, lines, second };
     plan.draw()
 }
 
@@ -39,12 +28,7 @@ fn second_entries(layout: &Layout, extents: &[Extent], metrics: &Metrics) -> Vec
     let mut into: Vec<Vec<usize>> = vec![Vec::new(); layout.nodes.len()];
     let mut leaving = std::collections::BTreeMap::new();
     let mut busy = std::collections::BTreeSet::new();
-    for (edge, route) in layout
-        .edges
-        .iter()
-        .enumerate()
-        .filter(|(_, route)| route.drawn)
-    {
+    for (edge, route) in layout.edges.iter().enumerate().filter(|(_, route)| route.drawn) {
         into[route.target as usize].push(edge);
         let from = before_target(layout, edge);
         *leaving.entry((from.layer, from.row)).or_insert(0) += 1;
@@ -60,10 +44,7 @@ fn second_entries(layout: &Layout, extents: &[Extent], metrics: &Metrics) -> Vec
             continue;
         }
         let row = layout.nodes[node].row;
-        let from: Vec<Placed> = edges
-            .iter()
-            .map(|&edge| before_target(layout, edge))
-            .collect();
+        let from: Vec<Placed> = edges.iter().map(|&edge| before_target(layout, edge)).collect();
         let straight = from.iter().any(|at| at.row == row);
         let above = from.iter().any(|at| at.row < row);
         for (&edge, at) in edges.iter().zip(&from) {
@@ -81,11 +62,7 @@ fn second_entries(layout: &Layout, extents: &[Extent], metrics: &Metrics) -> Vec
 /// The place from which an edge reaches its target.
 fn before_target(layout: &Layout, edge: usize) -> Placed {
     let route = &layout.edges[edge];
-    route
-        .dummies
-        .last()
-        .copied()
-        .unwrap_or(layout.nodes[route.source as usize])
+    route.dummies.last().copied().unwrap_or(layout.nodes[route.source as usize])
 }
 
 struct Plan<'a> {
@@ -101,26 +78,10 @@ impl Plan<'_> {
     fn draw(&self) -> Drawing {
         let pieces = self.pieces();
         let routed: Vec<_> = pieces.iter().map(|pieces| channel::route(pieces)).collect();
-        let mut pen = Pen {
-            flow: self.metrics.flow,
-            ..Pen::default()
-        };
+        let mut pen = Pen { flow: self.metrics.flow, ..Pen::default() };
         let mut start = 0;
-        let mut boxes = vec![
-            BoxAt {
-                node: 0,
-                x: 0,
-                y: 0,
-                w: 1,
-                h: 1
-            };
-            self.layout.nodes.len()
-        ];
-        let mut far = routed
-            .iter()
-            .map(|channel| channel.last_row + 1)
-            .max()
-            .unwrap_or(0);
+        let mut boxes = vec![BoxAt { node: 0, x: 0, y: 0, w: 1, h: 1 }; self.layout.nodes.len()];
+        let mut far = routed.iter().map(|channel| channel.last_row + 1).max().unwrap_or(0);
         let mut end = 0;
         for (layer, items) in self.layout.layers.iter().enumerate() {
             let depth = items
@@ -160,10 +121,7 @@ impl Plan<'_> {
     }
 
     /// Draws one piece: from its box or its layer's end, over its trunks, to the next layer or the arrow.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the frame of one channel, used once"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "the frame of one channel, used once")]
     fn draw_piece(
         &self,
         pen: &mut Pen,
@@ -177,11 +135,8 @@ impl Plan<'_> {
         let route = &self.layout.edges[piece.edge as usize];
         let source = self.layout.nodes[route.source as usize];
         let from_node = source.layer as usize == layer;
-        let mut at = if from_node {
-            start + self.extents[route.source as usize].along - 1
-        } else {
-            end - 1
-        };
+        let mut at =
+            if from_node { start + self.extents[route.source as usize].along - 1 } else { end - 1 };
         let mut row = piece.left;
         for (column, to) in turns {
             pen.along(row, at, column, piece.edge);
@@ -207,26 +162,13 @@ impl Plan<'_> {
     fn pieces(&self) -> Vec<Vec<Piece>> {
         let count = self.layout.layers.len().saturating_sub(1);
         let mut pieces = vec![Vec::new(); count];
-        for (edge, route) in self
-            .layout
-            .edges
-            .iter()
-            .enumerate()
-            .filter(|(_, route)| route.drawn)
-        {
+        for (edge, route) in self.layout.edges.iter().enumerate().filter(|(_, route)| route.drawn) {
             let source = self.layout.nodes[route.source as usize];
             let target = self.layout.nodes[route.target as usize];
             let mut left = self.lines[source.row as usize];
             let rows = route.dummies.iter().map(|at| self.lines[at.row as usize]);
-            for (step, right) in rows
-                .chain([self.entry(edge, target, route.target)])
-                .enumerate()
-            {
-                pieces[source.layer as usize + step].push(Piece {
-                    edge: edge as u32,
-                    left,
-                    right,
-                });
+            for (step, right) in rows.chain([self.entry(edge, target, route.target)]).enumerate() {
+                pieces[source.layer as usize + step].push(Piece { edge: edge as u32, left, right });
                 left = right;
             }
         }
@@ -236,9 +178,7 @@ impl Plan<'_> {
     /// The line on which an edge reaches its target.
     fn entry(&self, edge: usize, target: Placed, node: u32) -> i32 {
         let beside = if self.second[edge] {
-            self.metrics
-                .second_entry(self.extents[node as usize])
-                .unwrap_or(0)
+            self.metrics.second_entry(self.extents[node as usize]).unwrap_or(0)
         } else {
             0
         };
@@ -253,33 +193,15 @@ impl Plan<'_> {
     }
 
     fn line(&self, item: Item, layer: u32) -> i32 {
-        self.layout
-            .place(item, layer)
-            .map_or(0, |place| self.lines[place.row as usize])
+        self.layout.place(item, layer).map_or(0, |place| self.lines[place.row as usize])
     }
 
     fn box_at(&self, node: u32, start: i32, line: i32) -> BoxAt {
-        let Extent {
-            along,
-            before,
-            after,
-        } = self.extents[node as usize];
+        let Extent { along, before, after } = self.extents[node as usize];
         let (first, wide) = (line - before, before + 1 + after);
         match self.metrics.flow {
-            Flow::Right => BoxAt {
-                node,
-                x: start,
-                y: first,
-                w: along,
-                h: wide,
-            },
-            Flow::Down => BoxAt {
-                node,
-                x: first,
-                y: start,
-                w: wide,
-                h: along,
-            },
+            Flow::Right => BoxAt { node, x: start, y: first, w: along, h: wide },
+            Flow::Down => BoxAt { node, x: first, y: start, w: wide, h: along },
         }
     }
 }
@@ -299,28 +221,15 @@ impl Pen {
     }
 
     fn across(&mut self, at: i32, from: i32, to: i32, edge: u32) {
-        self.across.push(Segment {
-            at,
-            from: from.min(to),
-            to: from.max(to),
-            edge,
-        });
+        self.across.push(Segment { at, from: from.min(to), to: from.max(to), edge });
     }
 
     fn arrow(&mut self, along: i32, across: i32, edge: u32, below: bool) {
         self.arrows.push(match self.flow {
-            Flow::Right => Arrow {
-                x: along,
-                y: across,
-                glyph: if below { '▲' } else { '►' },
-                edge,
-            },
-            Flow::Down => Arrow {
-                x: across,
-                y: along,
-                glyph: '▼',
-                edge,
-            },
+            Flow::Right => {
+                Arrow { x: along, y: across, glyph: if below { '▲' } else { '►' }, edge }
+            }
+            Flow::Down => Arrow { x: across, y: along, glyph: '▼', edge },
         });
     }
 
@@ -334,11 +243,7 @@ impl Pen {
         }
         self.arrows.sort_unstable_by_key(|arrow| (arrow.y, arrow.x));
         let node = |item: &Item| {
-            if let Item::Node(node) = item {
-                Some(*node)
-            } else {
-                None
-            }
+            if let Item::Node(node) = item { Some(*node) } else { None }
         };
         Drawing {
             width,
@@ -352,12 +257,7 @@ impl Pen {
                 .map(|items| items.iter().filter_map(node).collect())
                 .collect(),
             flow: self.flow,
-            ends: plan
-                .layout
-                .edges
-                .iter()
-                .map(|route| (route.source, route.target))
-                .collect(),
+            ends: plan.layout.edges.iter().map(|route| (route.source, route.target)).collect(),
             rows: sheaves(self.along, height),
             columns: sheaves(self.across, width),
             arrows: self.arrows,

@@ -46,10 +46,7 @@ impl Marks<'_> {
     fn role(&self, drawing: &Drawing, edge: u32) -> Role {
         let is = |list: &[bool]| list.get(edge as usize).copied().unwrap_or(false);
         let (source, target) = drawing.ends[edge as usize];
-        if is(self.lit_edges)
-            || self
-                .selected
-                .is_some_and(|node| node == source || node == target)
+        if is(self.lit_edges) || self.selected.is_some_and(|node| node == source || node == target)
         {
             Role::Lit
         } else if is(self.critical_edges) {
@@ -125,10 +122,7 @@ impl Drawing {
     fn paint_arrows(&self, canvas: &mut Canvas, marks: &Marks<'_>) {
         let view = canvas.view;
         let first = self.arrows.partition_point(|arrow| arrow.y < view.y);
-        for arrow in self.arrows[first..]
-            .iter()
-            .take_while(|arrow| arrow.y < view.y + view.h)
-        {
+        for arrow in self.arrows[first..].iter().take_while(|arrow| arrow.y < view.y + view.h) {
             if let Some(spot) = canvas.spot(arrow.x, arrow.y) {
                 spot.glyph = Some(arrow.glyph);
                 spot.claim(marks.role(self, arrow.edge));
@@ -165,15 +159,8 @@ struct Canvas {
 
 impl Canvas {
     fn new(view: Viewport) -> Self {
-        let view = Viewport {
-            w: view.w.max(0),
-            h: view.h.max(0),
-            ..view
-        };
-        Self {
-            view,
-            spots: vec![Spot::default(); view.w as usize * view.h as usize],
-        }
+        let view = Viewport { w: view.w.max(0), h: view.h.max(0), ..view };
+        Self { view, spots: vec![Spot::default(); view.w as usize * view.h as usize] }
     }
 
     fn spot(&mut self, x: i32, y: i32) -> Option<&mut Spot> {
@@ -189,10 +176,8 @@ impl Canvas {
     }
 
     fn horizontal(&mut self, line: &Segment, stroke: Stroke, role: Role) {
-        let (first, last) = (
-            line.from.max(self.view.x),
-            line.to.min(self.view.x + self.view.w - 1),
-        );
+        let (first, last) =
+            (line.from.max(self.view.x), line.to.min(self.view.x + self.view.w - 1));
         for x in first..=last {
             let Some(spot) = self.spot(x, line.at) else {
                 continue;
@@ -208,10 +193,8 @@ impl Canvas {
     }
 
     fn vertical(&mut self, line: &Segment, stroke: Stroke, role: Role) {
-        let (first, last) = (
-            line.from.max(self.view.y),
-            line.to.min(self.view.y + self.view.h - 1),
-        );
+        let (first, last) =
+            (line.from.max(self.view.y), line.to.min(self.view.y + self.view.h - 1));
         for y in first..=last {
             let Some(spot) = self.spot(line.at, y) else {
                 continue;
@@ -268,21 +251,17 @@ impl Canvas {
 
     fn into_cells(self) -> impl Iterator<Item = Cell> {
         let Viewport { x, y, w, .. } = self.view;
-        self.spots
-            .into_iter()
-            .enumerate()
-            .filter_map(move |(at, spot)| {
-                let role = spot.role?;
-                let glyph = spot
-                    .glyph
-                    .or_else(|| (!spot.arms.is_empty()).then(|| spot.arms.glyph()))?;
-                Some(Cell {
-                    x: x + (at % w as usize) as i32,
-                    y: y + (at / w as usize) as i32,
-                    glyph,
-                    role,
-                })
+        self.spots.into_iter().enumerate().filter_map(move |(at, spot)| {
+            let role = spot.role?;
+            let glyph =
+                spot.glyph.or_else(|| (!spot.arms.is_empty()).then(|| spot.arms.glyph()))?;
+            Some(Cell {
+                x: x + (at % w as usize) as i32,
+                y: y + (at / w as usize) as i32,
+                glyph,
+                role,
             })
+        })
     }
 }
 

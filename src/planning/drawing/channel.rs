@@ -28,19 +28,13 @@ impl Trunk {
             ends.sort_unstable();
             ends.dedup();
         }
-        Self {
-            lefts,
-            rights,
-            pieces: members,
-        }
+        Self { lefts, rights, pieces: members }
     }
 
     /// First and last row.
     pub(super) fn span(&self) -> (i32, i32) {
         let ends = self.lefts.iter().chain(&self.rights);
-        ends.fold((i32::MAX, i32::MIN), |(low, high), &row| {
-            (low.min(row), high.max(row))
-        })
+        ends.fold((i32::MAX, i32::MIN), |(low, high), &row| (low.min(row), high.max(row)))
     }
 
     /// Whether the trunk goes on above and below a row.
@@ -93,11 +87,7 @@ pub(super) fn route(pieces: &[Piece]) -> Routed {
     for way in &mut ways {
         way.turns.sort_unstable_by_key(|turn| turn.0);
     }
-    Routed {
-        ways,
-        columns: placed.count,
-        last_row,
-    }
+    Routed { ways, columns: placed.count, last_row }
 }
 
 /// Groups the pieces that bend into trunks in which no four lines meet.
@@ -113,11 +103,8 @@ fn trunks(pieces: &[Piece]) -> Vec<Trunk> {
     let mut joined: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
     let mut trunks = Vec::new();
     for (left, members) in by_left {
-        let bent: Vec<usize> = members
-            .iter()
-            .copied()
-            .filter(|&at| pieces[at].right != left)
-            .collect();
+        let bent: Vec<usize> =
+            members.iter().copied().filter(|&at| pieces[at].right != left).collect();
         match bent.as_slice() {
             [] => {}
             [only] if members.len() == 1 => {
@@ -129,11 +116,7 @@ fn trunks(pieces: &[Piece]) -> Vec<Trunk> {
             _ => trunks.push(Trunk::of(pieces, bent)),
         }
     }
-    trunks.extend(
-        joined
-            .into_values()
-            .map(|members| Trunk::of(pieces, members)),
-    );
+    trunks.extend(joined.into_values().map(|members| Trunk::of(pieces, members)));
     keep_joins_apart(pieces, trunks, &straight)
 }
 
@@ -145,10 +128,7 @@ fn by_side(
 ) -> impl Iterator<Item = Trunk> {
     let (first, second): (Vec<usize>, Vec<usize>) =
         members.into_iter().partition(|&at| above(&pieces[at]));
-    [first, second]
-        .into_iter()
-        .filter(|side| !side.is_empty())
-        .map(|side| Trunk::of(pieces, side))
+    [first, second].into_iter().filter(|side| !side.is_empty()).map(|side| Trunk::of(pieces, side))
 }
 
 /// Splits trunks that would pass a row where other lines join: such a join could not be told from a crossing.
@@ -170,11 +150,8 @@ fn keep_joins_apart(
             let row = trunk.rights[0];
             result.extend(by_side(pieces, trunk.pieces, |piece| piece.left < row));
         } else {
-            let (own, shared): (Vec<usize>, Vec<usize>) = trunk
-                .pieces
-                .iter()
-                .copied()
-                .partition(|&at| crowded(pieces[at].right));
+            let (own, shared): (Vec<usize>, Vec<usize>) =
+                trunk.pieces.iter().copied().partition(|&at| crowded(pieces[at].right));
             let left = trunk.lefts[0];
             result.extend(own.into_iter().map(|at| Trunk::of(pieces, vec![at])));
             // The source's line now goes on past this trunk, so the trunk may leave it to one side only.
@@ -190,12 +167,8 @@ pub(super) fn apart(pieces: &[Piece], trunk: &Trunk) -> Vec<Trunk> {
         .rights
         .iter()
         .map(|&right| {
-            let members = trunk
-                .pieces
-                .iter()
-                .copied()
-                .filter(|&at| pieces[at].right == right)
-                .collect();
+            let members =
+                trunk.pieces.iter().copied().filter(|&at| pieces[at].right == right).collect();
             Trunk::of(pieces, members)
         })
         .collect()

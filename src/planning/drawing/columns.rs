@@ -38,12 +38,7 @@ pub(super) fn assign(mut trunks: Vec<Trunk>, pieces: &[Piece]) -> Placed {
         columns.push(column);
     }
     let count = columns.iter().max().map_or(0, |last| last + 1);
-    Placed {
-        trunks,
-        columns,
-        count,
-        doglegs,
-    }
+    Placed { trunks, columns, count, doglegs }
 }
 
 /// Breaks a ring of trunks that each must be left of the next: the stuck one is split, or makes a detour by a free row.
@@ -53,11 +48,8 @@ fn loosen(trunks: &mut Vec<Trunk>, stuck: usize, pieces: &[Piece], doglegs: &mut
         trunks.splice(stuck..=stuck, split);
         return;
     }
-    let taken: BTreeSet<i32> = pieces
-        .iter()
-        .flat_map(|p| [p.left, p.right])
-        .chain(doglegs.iter().copied())
-        .collect();
+    let taken: BTreeSet<i32> =
+        pieces.iter().flat_map(|p| [p.left, p.right]).chain(doglegs.iter().copied()).collect();
     let (low, high) = trunks[stuck].span();
     let middle = i32::midpoint(low, high);
     let detour = (0..=i32::MAX - high)
@@ -65,10 +57,7 @@ fn loosen(trunks: &mut Vec<Trunk>, stuck: usize, pieces: &[Piece], doglegs: &mut
         .find(|row| *row >= 0 && !taken.contains(row))
         .expect("rows below the drawing are free");
     doglegs.push(detour);
-    let second = Trunk {
-        lefts: vec![detour],
-        ..trunks[stuck].clone()
-    };
+    let second = Trunk { lefts: vec![detour], ..trunks[stuck].clone() };
     trunks[stuck].rights = vec![detour];
     trunks.insert(stuck + 1, second);
 }
@@ -94,17 +83,8 @@ fn constraints(trunks: &[Trunk], doglegs: &[i32]) -> Vec<Vec<usize>> {
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); trunks.len()];
     for (at, trunk) in trunks.iter().enumerate() {
         for row in &trunk.rights {
-            for &other in by_left
-                .get(row)
-                .into_iter()
-                .flatten()
-                .filter(|&&other| other != at)
-            {
-                let (first, second) = if doglegs.contains(row) {
-                    (at, other)
-                } else {
-                    (other, at)
-                };
+            for &other in by_left.get(row).into_iter().flatten().filter(|&&other| other != at) {
+                let (first, second) = if doglegs.contains(row) { (at, other) } else { (other, at) };
                 if !before[second].contains(&first) {
                     before[second].push(first);
                 }
@@ -170,10 +150,8 @@ fn fewer_crossings(trunks: &[Trunk], before: &[Vec<usize>], mut order: Vec<usize
     for _ in 0..ROUNDS {
         let mut moved = false;
         for trunk in 0..trunks.len() {
-            let from = order
-                .iter()
-                .position(|&at| at == trunk)
-                .expect("every trunk is in the order");
+            let from =
+                order.iter().position(|&at| at == trunk).expect("every trunk is in the order");
             let to = best_place(trunks, before, &order, from);
             if to != from {
                 order.remove(from);

@@ -38,20 +38,14 @@ impl Arms {
 
     /// The character with these arms. Box drawing has one for every mix of light and heavy.
     pub(super) fn glyph(self) -> char {
-        GLYPHS
-            .iter()
-            .find(|entry| entry.0 == self.0)
-            .map_or(' ', |entry| entry.1)
+        GLYPHS.iter().find(|entry| entry.0 == self.0).map_or(' ', |entry| entry.1)
     }
 
     /// The arms of a character; none for anything but single lines.
     #[cfg(test)]
     pub(super) fn of(glyph: char) -> Self {
         // The first entry wins: lone arms borrow the glyph of the whole line.
-        GLYPHS
-            .iter()
-            .find(|entry| entry.1 == glyph)
-            .map_or(Self(0), |entry| Self(entry.0))
+        GLYPHS.iter().find(|entry| entry.1 == glyph).map_or(Self(0), |entry| Self(entry.0))
     }
 }
 

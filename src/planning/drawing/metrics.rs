@@ -77,16 +77,7 @@ impl Metrics {
             (Flow::Down, Zoom::Boxes | Zoom::Chips) => (2, 1, 3, 1, 1, 1),
             (Flow::Down, Zoom::Dots) => (1, 1, 2, 1, 1, 1),
         };
-        Self {
-            zoom,
-            flow,
-            gap,
-            line_gap,
-            channel,
-            lead,
-            tail,
-            pitch,
-        }
+        Self { zoom, flow, gap, line_gap, channel, lead, tail, pitch }
     }
 
     pub(super) fn extent(&self, size: Size) -> Extent {
@@ -94,19 +85,11 @@ impl Metrics {
         match self.flow {
             Flow::Right => {
                 let before = i32::from(h > 2);
-                Extent {
-                    along: w,
-                    before,
-                    after: h - 1 - before,
-                }
+                Extent { along: w, before, after: h - 1 - before }
             }
             Flow::Down => {
                 let before = (w - 1) / 2;
-                Extent {
-                    along: h,
-                    before,
-                    after: w - 1 - before,
-                }
+                Extent { along: h, before, after: w - 1 - before }
             }
         }
     }
@@ -137,16 +120,8 @@ impl Metrics {
         let needed = self.lead + (count - 1).max(0) * pitch + 1 + self.tail;
         let width = needed.max(self.channel);
         // A lone trunk stands in the middle, so that its fork has air on both sides.
-        let first = if count <= 1 {
-            (width - self.tail) / 2
-        } else {
-            self.lead
-        };
-        Channel {
-            width,
-            first,
-            pitch,
-        }
+        let first = if count <= 1 { (width - self.tail) / 2 } else { self.lead };
+        Channel { width, first, pitch }
     }
 }
 

@@ -104,9 +104,7 @@ impl Drawing {
 
     /// The node whose box covers a cell.
     pub fn node_at(&self, x: i32, y: i32) -> Option<u32> {
-        self.boxes_in(Viewport { x, y, w: 1, h: 1 })
-            .next()
-            .map(|found| found.node)
+        self.boxes_in(Viewport { x, y, w: 1, h: 1 }).next().map(|found| found.node)
     }
 
     /// The boxes that a viewport shows at least in part.
@@ -117,10 +115,7 @@ impl Drawing {
                 && found.y < view.y + view.h
                 && view.y < found.y + found.h
         };
-        self.layers
-            .iter()
-            .flat_map(move |layer| self.visible_part(layer, view))
-            .filter(shows)
+        self.layers.iter().flat_map(move |layer| self.visible_part(layer, view)).filter(shows)
     }
 
     /// The boxes of one layer that lie in the view across the flow.

@@ -36,12 +36,7 @@ const LINKS: [(u32, u32); 12] = [
 ];
 
 fn whole(drawing: &Drawing) -> Viewport {
-    Viewport {
-        x: 0,
-        y: 0,
-        w: drawing.width,
-        h: drawing.height,
-    }
+    Viewport { x: 0, y: 0, w: drawing.width, h: drawing.height }
 }
 
 /// A drawing as text, with names in the boxes.
@@ -55,36 +50,19 @@ fn picture(drawing: &Drawing, marks: &Marks<'_>, names: &[&str]) -> String {
             (1, _) => "•".to_owned(),
             _ => format!("· {}", names[at.node as usize]),
         };
-        let (x, y) = if at.h > 1 {
-            (at.x + 2, at.y + 1)
-        } else {
-            (at.x + i32::from(at.w > 1), at.y)
-        };
+        let (x, y) =
+            if at.h > 1 { (at.x + 2, at.y + 1) } else { (at.x + i32::from(at.w > 1), at.y) };
         for (offset, glyph) in text.chars().enumerate() {
             grid[y as usize][x as usize + offset] = glyph;
         }
     }
-    let lines = grid
-        .iter()
-        .map(|row| row.iter().collect::<String>().trim_end().to_owned());
+    let lines = grid.iter().map(|row| row.iter().collect::<String>().trim_end().to_owned());
     lines.collect::<Vec<_>>().join("\n")
 }
 
 fn sizes(names: &[&str], zoom: Zoom) -> Vec<Size> {
-    let chip = |name: &&str| Size {
-        w: name.len() as u16 + 4,
-        h: 1,
-    };
-    names
-        .iter()
-        .map(|name| {
-            if zoom == Zoom::Chips {
-                chip(name)
-            } else {
-                Size::of(zoom)
-            }
-        })
-        .collect()
+    let chip = |name: &&str| Size { w: name.len() as u16 + 4, h: 1 };
+    names.iter().map(|name| if zoom == Zoom::Chips { chip(name) } else { Size::of(zoom) }).collect()
 }
 
 fn release(zoom: Zoom, flow: Flow, selected: Option<u32>) -> String {
@@ -122,10 +100,8 @@ fn the_release_plan_downwards() {
 
 #[test]
 fn the_release_plan_in_ascii() {
-    let text: String = release(Zoom::Boxes, Flow::Right, Some(2))
-        .chars()
-        .map(super::ascii)
-        .collect();
+    let text: String =
+        release(Zoom::Boxes, Flow::Right, Some(2)).chars().map(super::ascii).collect();
     assert!(text.is_ascii());
     insta::assert_snapshot!(text);
 }
@@ -149,9 +125,7 @@ fn cells_of(drawing: &Drawing, edge: u32) -> BTreeSet<(i32, i32)> {
     let across = drawing.rows.iter().flatten().filter(mine);
     let down = drawing.columns.iter().flatten().filter(mine);
     let across = across.flat_map(|s| (s.from..=s.to).map(|x| (x, s.at)));
-    across
-        .chain(down.flat_map(|s| (s.from..=s.to).map(|y| (s.at, y))))
-        .collect()
+    across.chain(down.flat_map(|s| (s.from..=s.to).map(|y| (s.at, y)))).collect()
 }
 
 /// Checks that every edge is one connected line from its source to its target, and enters no other box.
@@ -167,15 +141,8 @@ fn check_paths(drawing: &Drawing, drawn: &BTreeSet<u32>, zoom: Zoom) {
     for &edge in drawn {
         let (source, target) = drawing.ends[edge as usize];
         let cells = cells_of(drawing, edge);
-        let inside: Vec<u32> = cells
-            .iter()
-            .filter_map(|cell| owner.get(cell).copied())
-            .collect();
-        let expected = if zoom == Zoom::Dots {
-            vec![source, target]
-        } else {
-            vec![source]
-        };
+        let inside: Vec<u32> = cells.iter().filter_map(|cell| owner.get(cell).copied()).collect();
+        let expected = if zoom == Zoom::Dots { vec![source, target] } else { vec![source] };
         let (mut inside, mut expected) = (inside, expected);
         inside.sort_unstable();
         expected.sort_unstable();
@@ -275,16 +242,10 @@ fn continues(lines: &[&Segment], line: &Segment, at: i32) -> bool {
 
 /// Checks that arms meet arms: a line goes on in the next cell, or ends at a box or an arrow.
 fn lint(drawing: &Drawing, marks: &Marks<'_>, framed: bool) {
-    let cells: BTreeMap<(i32, i32), Cell> = drawing
-        .cells_in(whole(drawing), marks)
-        .map(|cell| ((cell.x, cell.y), cell))
-        .collect();
+    let cells: BTreeMap<(i32, i32), Cell> =
+        drawing.cells_in(whole(drawing), marks).map(|cell| ((cell.x, cell.y), cell)).collect();
     let boxed = |at: (i32, i32)| !framed && drawing.node_at(at.0, at.1).is_some();
-    let selected = |cell: &Cell| {
-        marks
-            .selected
-            .is_some_and(|node| cell.role == Role::Frame(node))
-    };
+    let selected = |cell: &Cell| marks.selected.is_some_and(|node| cell.role == Role::Frame(node));
     for (&(x, y), cell) in &cells {
         assert_ne!(cell.glyph, ' ', "no empty glyph at {x},{y}");
         let arms = Arms::of(cell.glyph);
@@ -404,14 +365,7 @@ fn extreme_graphs_are_drawn() {
     let chain = Graph::new(1_000, (0..999).map(|node| (node, node + 1)));
     let dense = Graph::new(14, (0..14).flat_map(|a| (a + 1..14).map(move |b| (a, b))));
     let repeated = Graph::new(2, [(0, 1), (0, 1), (0, 1), (1, 1)]);
-    for graph in [
-        Graph::default(),
-        Graph::new(1, []),
-        Graph::new(30, []),
-        chain,
-        dense,
-        repeated,
-    ] {
+    for graph in [Graph::default(), Graph::new(1, []), Graph::new(30, []), chain, dense, repeated] {
         for (zoom, flow) in KINDS {
             check(&graph, zoom, flow, &[]);
         }
@@ -420,16 +374,9 @@ fn extreme_graphs_are_drawn() {
 
 #[test]
 fn edges_of_the_selected_node_are_lit_and_win() {
-    let drawing = Drawing::new(
-        &layout(&Graph::new(3, [(0, 1), (0, 2)])),
-        &[],
-        Zoom::Boxes,
-        Flow::Right,
-    );
-    let marks = Marks {
-        selected: Some(2),
-        ..Marks::default()
-    };
+    let drawing =
+        Drawing::new(&layout(&Graph::new(3, [(0, 1), (0, 2)])), &[], Zoom::Boxes, Flow::Right);
+    let marks = Marks { selected: Some(2), ..Marks::default() };
     let fork = drawing
         .cells_in(whole(&drawing), &marks)
         .find(|cell| "┬┴".contains(cell.glyph))
@@ -439,22 +386,8 @@ fn edges_of_the_selected_node_are_lit_and_win() {
 
 #[test]
 fn a_minimap_holds_every_node_once() {
-    let drawing = Drawing::new(
-        &layout(&Graph::new(11, LINKS)),
-        &[],
-        Zoom::Boxes,
-        Flow::Right,
-    );
-    let cells = drawing.minimap(
-        16,
-        4,
-        Viewport {
-            x: 0,
-            y: 0,
-            w: 40,
-            h: 6,
-        },
-    );
+    let drawing = Drawing::new(&layout(&Graph::new(11, LINKS)), &[], Zoom::Boxes, Flow::Right);
+    let cells = drawing.minimap(16, 4, Viewport { x: 0, y: 0, w: 40, h: 6 });
     let mut nodes: Vec<u32> = cells.iter().flat_map(|cell| cell.nodes.clone()).collect();
     nodes.sort_unstable();
     assert_eq!(nodes, (0..11).collect::<Vec<_>>());

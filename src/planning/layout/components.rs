@@ -44,28 +44,16 @@ pub(super) fn split(graph: &Graph, edges: &[Usable], ranks: &[u32]) -> Vec<Part>
     let build = |((nodes, links), edges): ((Vec<u32>, Vec<_>), Vec<u32>)| {
         let first = nodes.iter().map(|&n| ranks[n as usize]).min().unwrap_or(0);
         let ranks: Vec<u32> = nodes.iter().map(|&n| ranks[n as usize] - first).collect();
-        Part {
-            proper: Proper::new(&ranks, &links),
-            nodes,
-            edges,
-        }
+        Part { proper: Proper::new(&ranks, &links), nodes, edges }
     };
-    nodes
-        .into_iter()
-        .zip(links)
-        .zip(indices)
-        .map(build)
-        .collect()
+    nodes.into_iter().zip(links).zip(indices).map(build).collect()
 }
 
 /// Numbers the connected parts by their first node.
 fn labels(nodes: usize, edges: &[Usable]) -> Vec<u32> {
     let mut parent: Vec<u32> = (0..nodes as u32).collect();
     for edge in edges {
-        let (a, b) = (
-            root(&mut parent, edge.source),
-            root(&mut parent, edge.target),
-        );
+        let (a, b) = (root(&mut parent, edge.source), root(&mut parent, edge.target));
         parent[a.max(b) as usize] = a.min(b);
     }
     let mut labels = vec![u32::MAX; nodes];
@@ -96,18 +84,14 @@ pub(super) fn join(graph: &Graph, edges: &[Usable], parts: Vec<Arranged>) -> Lay
     for Arranged { part, order, rows } in parts {
         let depth = order.layers.len();
         floor.resize(floor.len().max(depth), 0);
-        result
-            .layers
-            .resize(result.layers.len().max(depth), Vec::new());
+        result.layers.resize(result.layers.len().max(depth), Vec::new());
         let offset = (0..depth)
             .filter_map(|layer| {
                 Some(floor[layer].saturating_sub(rows[*order.layers[layer].first()? as usize]))
             })
             .max()
             .unwrap_or(0);
-        place(&mut result, &part, &order, |item| {
-            rows[item as usize] + offset
-        });
+        place(&mut result, &part, &order, |item| rows[item as usize] + offset);
         for (layer, items) in order.layers.iter().enumerate() {
             if let Some(&last) = items.last() {
                 floor[layer] = rows[last as usize] + offset + 1;
@@ -124,11 +108,7 @@ pub(super) fn blank(graph: &Graph, edges: &[Usable]) -> Layout {
     let mut routes: Vec<Route> = graph
         .edges
         .iter()
-        .map(|&(source, target)| Route {
-            source,
-            target,
-            ..Route::default()
-        })
+        .map(|&(source, target)| Route { source, target, ..Route::default() })
         .collect();
     for edge in edges {
         routes[edge.edge as usize].drawn = true;
@@ -145,15 +125,10 @@ fn place(result: &mut Layout, part: &Part, order: &Order, row: impl Fn(u32) -> u
     for (layer, items) in order.layers.iter().enumerate() {
         for &item in items {
             let order = result.layers[layer].len() as u32;
-            places[item as usize] = Placed {
-                layer: layer as u32,
-                order,
-                row: row(item),
-            };
+            places[item as usize] = Placed { layer: layer as u32, order, row: row(item) };
             // Dummies are named below, where their edge is known.
-            result.layers[layer].push(Item::Node(
-                part.nodes.get(item as usize).copied().unwrap_or(0),
-            ));
+            result.layers[layer]
+                .push(Item::Node(part.nodes.get(item as usize).copied().unwrap_or(0)));
         }
     }
     for (item, &node) in part.nodes.iter().enumerate() {

@@ -24,8 +24,7 @@ impl Counter {
         let (mut total, mut seen) = (0_u64, 0_u32);
         for &item in upper {
             self.ends.clear();
-            self.ends
-                .extend(down.of(item).iter().map(|&to| position[to as usize]));
+            self.ends.extend(down.of(item).iter().map(|&to| position[to as usize]));
             // All ends of one item are asked before any is added: pieces that share an end do not cross.
             for &end in &self.ends {
                 total += u64::from(seen - prefix(&self.tree, end as usize + 1));
@@ -44,12 +43,7 @@ pub(super) fn of_layout(layout: &Layout) -> u64 {
     let mut pieces: Vec<Vec<(u32, u32)>> = vec![Vec::new(); layout.layers.len()];
     for route in layout.edges.iter().filter(|route| route.drawn) {
         let mut from = layout.nodes[route.source as usize];
-        for to in route
-            .dummies
-            .iter()
-            .copied()
-            .chain([layout.nodes[route.target as usize]])
-        {
+        for to in route.dummies.iter().copied().chain([layout.nodes[route.target as usize]]) {
             pieces[from.layer as usize].push((from.order, to.order));
             from = to;
         }
@@ -60,11 +54,7 @@ pub(super) fn of_layout(layout: &Layout) -> u64 {
 /// Pairs in strictly opposite order.
 fn inversions(mut pieces: Vec<(u32, u32)>) -> u64 {
     pieces.sort_unstable();
-    let width = pieces
-        .iter()
-        .map(|piece| piece.1 as usize + 1)
-        .max()
-        .unwrap_or(0);
+    let width = pieces.iter().map(|piece| piece.1 as usize + 1).max().unwrap_or(0);
     let mut tree = vec![0; width + 1];
     let mut total = 0;
     // Sorted by both ends, a piece never counts one that shares its upper end: those come first with smaller ends.

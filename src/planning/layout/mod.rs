@@ -32,11 +32,7 @@ impl Graph {
     pub fn new(nodes: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> Self {
         let edges: Vec<_> = edges.into_iter().collect();
         let straight = vec![false; edges.len()];
-        Self {
-            nodes,
-            edges,
-            straight,
-        }
+        Self { nodes, edges, straight }
     }
 
     /// Asks that these edges, by index, be drawn straight before others: usually the critical path.
@@ -116,10 +112,7 @@ impl Layout {
             Item::Edge(edge) => {
                 let route = self.edges.get(edge as usize)?;
                 let first = self.nodes.get(route.source as usize)?.layer + 1;
-                route
-                    .dummies
-                    .get(layer.checked_sub(first)? as usize)
-                    .copied()
+                route.dummies.get(layer.checked_sub(first)? as usize).copied()
             }
         }
     }
@@ -150,16 +143,9 @@ fn complete(mut result: Layout) -> Layout {
         layers.resize(layers.len().max(layer + 1), Vec::new());
         layers[layer].push((at.row, item));
     };
-    result
-        .nodes
-        .iter()
-        .enumerate()
-        .for_each(|(node, at)| put(at, Item::Node(node as u32)));
+    result.nodes.iter().enumerate().for_each(|(node, at)| put(at, Item::Node(node as u32)));
     for (edge, route) in result.edges.iter().enumerate() {
-        route
-            .dummies
-            .iter()
-            .for_each(|at| put(at, Item::Edge(edge as u32)));
+        route.dummies.iter().for_each(|at| put(at, Item::Edge(edge as u32)));
     }
     for items in &mut layers {
         items.sort_unstable_by_key(|entry| entry.0);
@@ -178,10 +164,8 @@ fn complete(mut result: Layout) -> Layout {
             place.order = order as u32;
         }
     }
-    result.layers = layers
-        .into_iter()
-        .map(|items| items.into_iter().map(|(_, item)| item).collect())
-        .collect();
+    result.layers =
+        layers.into_iter().map(|items| items.into_iter().map(|(_, item)| item).collect()).collect();
     result.crossings = crossings::of_layout(&result);
     result
 }

@@ -50,15 +50,9 @@ impl Order {
 pub(super) fn face_up(proper: &Proper, order: &mut Order) {
     let mut balance = 0_i64;
     for items in &order.layers {
-        let nodes: Vec<u32> = items
-            .iter()
-            .copied()
-            .filter(|&item| !proper.is_dummy(item))
-            .collect();
-        balance += nodes
-            .windows(2)
-            .map(|pair| if pair[0] < pair[1] { 1 } else { -1 })
-            .sum::<i64>();
+        let nodes: Vec<u32> =
+            items.iter().copied().filter(|&item| !proper.is_dummy(item)).collect();
+        balance += nodes.windows(2).map(|pair| if pair[0] < pair[1] { 1 } else { -1 }).sum::<i64>();
     }
     if balance < 0 {
         order.layers.iter_mut().for_each(|items| items.reverse());
@@ -128,13 +122,7 @@ impl Start {
                     continue;
                 }
                 order.layers[proper.layer[item as usize] as usize].push(item);
-                stack.extend(
-                    along
-                        .of(item)
-                        .iter()
-                        .rev()
-                        .filter(|&&next| !seen[next as usize]),
-                );
+                stack.extend(along.of(item).iter().rev().filter(|&&next| !seen[next as usize]));
             }
         }
         order.renumber_all();
@@ -158,20 +146,8 @@ impl Search<'_> {
         let mut best = order.clone();
         let mut idle = 0;
         for round in 0..ROUNDS {
-            let ties = if round % 4 < 2 {
-                Ties::Keep
-            } else {
-                Ties::Turn
-            };
-            self.sweep(
-                order,
-                if round % 2 == 0 {
-                    Sweep::Down
-                } else {
-                    Sweep::Up
-                },
-                ties,
-            );
+            let ties = if round % 4 < 2 { Ties::Keep } else { Ties::Turn };
+            self.sweep(order, if round % 2 == 0 { Sweep::Down } else { Sweep::Up }, ties);
             idle += 1;
             if order.count(self.proper, &mut self.counter) < best.crossings {
                 best.clone_from(order);
@@ -217,9 +193,7 @@ impl Search<'_> {
         let mut sorted = self.keyed.iter().map(|&(_, item)| item);
         for slot in items.iter_mut() {
             if !neighbours.of(*slot).is_empty() {
-                *slot = sorted
-                    .next()
-                    .expect("one key for each item with neighbours");
+                *slot = sorted.next().expect("one key for each item with neighbours");
             }
         }
         order.renumber(layer);

@@ -38,9 +38,7 @@ pub(super) fn topological_rank(nodes: usize, edges: &[Usable]) -> Vec<u32> {
     for edge in edges {
         waiting[edge.target as usize] += 1;
     }
-    let mut ready: Vec<u32> = (0..nodes as u32)
-        .filter(|&n| waiting[n as usize] == 0)
-        .collect();
+    let mut ready: Vec<u32> = (0..nodes as u32).filter(|&n| waiting[n as usize] == 0).collect();
     let mut rank = vec![u32::MAX; nodes];
     let (mut next, mut done, mut scan) = (0, 0, 0);
     loop {
@@ -149,23 +147,12 @@ impl Proper {
         for (item, &at) in layer.iter().enumerate() {
             layers[at as usize].push(item as u32);
         }
-        let pieces = || {
-            chains
-                .iter()
-                .flat_map(|chain| chain.windows(2).map(|pair| (pair[0], pair[1])))
-        };
+        let pieces =
+            || chains.iter().flat_map(|chain| chain.windows(2).map(|pair| (pair[0], pair[1])));
         let down = Neighbours::new(layer.len(), pieces());
         let up = Neighbours::new(layer.len(), pieces().map(|(from, to)| (to, from)));
         let straight = edges.iter().map(|&(_, _, straight)| straight).collect();
-        Self {
-            real: ranks.len(),
-            layer,
-            layers,
-            up,
-            down,
-            chains,
-            straight,
-        }
+        Self { real: ranks.len(), layer, layers, up, down, chains, straight }
     }
 
     pub(super) fn items(&self) -> usize {

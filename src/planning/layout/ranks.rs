@@ -13,9 +13,7 @@ pub(super) fn assign(nodes: usize, edges: &[Usable]) -> Vec<u32> {
 
 fn longest_path(nodes: usize, out: &Neighbours, into: &Neighbours) -> Vec<u32> {
     let mut waiting: Vec<usize> = (0..nodes as u32).map(|n| into.of(n).len()).collect();
-    let mut ready: Vec<u32> = (0..nodes as u32)
-        .filter(|&n| waiting[n as usize] == 0)
-        .collect();
+    let mut ready: Vec<u32> = (0..nodes as u32).filter(|&n| waiting[n as usize] == 0).collect();
     let mut ranks = vec![0; nodes];
     while let Some(node) = ready.pop() {
         for &target in out.of(node) {
@@ -38,16 +36,8 @@ fn shorten(ranks: &mut [u32], out: &Neighbours, into: &Neighbours) {
         let mut moved = false;
         for node in (0..ranks.len() as u32).rev() {
             let (sources, targets) = (into.of(node), out.of(node));
-            let low = sources
-                .iter()
-                .map(|&s| ranks[s as usize] + 1)
-                .max()
-                .unwrap_or(0);
-            let high = targets
-                .iter()
-                .map(|&t| ranks[t as usize] - 1)
-                .min()
-                .unwrap_or(last);
+            let low = sources.iter().map(|&s| ranks[s as usize] + 1).max().unwrap_or(0);
+            let high = targets.iter().map(|&t| ranks[t as usize] - 1).min().unwrap_or(last);
             let wanted = match sources.len().cmp(&targets.len()) {
                 std::cmp::Ordering::Greater => low,
                 std::cmp::Ordering::Less => high,

@@ -16,10 +16,7 @@ pub fn relayout(previous: &Layout, graph: &Graph, was: &[Option<u32>]) -> Layout
         previous.nodes.get(old as usize).copied()
     };
     let layers = layers(graph.nodes, &usable, earlier);
-    let mut field = Field {
-        result: components::blank(graph, &usable),
-        taken: BTreeSet::new(),
-    };
+    let mut field = Field { result: components::blank(graph, &usable), taken: BTreeSet::new() };
     let mut open: Vec<u32> = Vec::new();
     for node in 0..graph.nodes {
         let layer = layers[node as usize];
@@ -53,10 +50,7 @@ fn layers(nodes: u32, edges: &[Usable], earlier: impl Fn(u32) -> Option<Placed>)
     }
     let mut layers = vec![0; nodes as usize];
     for node in order {
-        let after = into[node as usize]
-            .iter()
-            .map(|&source| layers[source as usize] + 1)
-            .max();
+        let after = into[node as usize].iter().map(|&source| layers[source as usize] + 1).max();
         // A new node without dependencies stands right before what needs it.
         let wanted = match (earlier(node), after, before_first[node as usize]) {
             (Some(at), _, _) => at.layer,
@@ -117,11 +111,7 @@ impl Field {
     fn lay(&mut self, edge: u32, places: impl Iterator<Item = (u32, u32)>) {
         let dummies = &mut self.result.edges[edge as usize].dummies;
         for (layer, row) in places {
-            dummies.push(Placed {
-                layer,
-                row,
-                order: u32::MAX,
-            });
+            dummies.push(Placed { layer, row, order: u32::MAX });
             self.taken.insert((layer, row));
         }
     }
@@ -164,21 +154,13 @@ impl Field {
             return;
         }
         let row = nearest(target.row, |row| {
-            between
-                .clone()
-                .all(|layer| !self.taken.contains(&(layer, row)))
+            between.clone().all(|layer| !self.taken.contains(&(layer, row)))
         });
         let other = nearest(source.row, |row| {
-            between
-                .clone()
-                .all(|layer| !self.taken.contains(&(layer, row)))
+            between.clone().all(|layer| !self.taken.contains(&(layer, row)))
         });
         let length = |row: u32| row.abs_diff(source.row) + row.abs_diff(target.row);
-        let row = if length(other) < length(row) {
-            other
-        } else {
-            row
-        };
+        let row = if length(other) < length(row) { other } else { row };
         self.lay(edge.edge, between.map(|layer| (layer, row)));
     }
 }

@@ -44,18 +44,11 @@ impl Weights {
     const FIRM: u8 = 6;
 
     fn new(proper: &Proper) -> Self {
-        let mut weights = Self {
-            down: vec![1; proper.down.len()],
-            up: vec![1; proper.up.len()],
-        };
+        let mut weights = Self { down: vec![1; proper.down.len()], up: vec![1; proper.up.len()] };
         for (chain, &straight) in proper.chains.iter().zip(&proper.straight) {
             for pair in chain.windows(2) {
                 let dummies = pair.iter().filter(|&&item| proper.is_dummy(item)).count();
-                let weight = if straight {
-                    12
-                } else {
-                    [3, 2, Self::FIRM][dummies]
-                };
+                let weight = if straight { 12 } else { [3, 2, Self::FIRM][dummies] };
                 set(&mut weights.down, &proper.down, pair[0], pair[1], weight);
                 set(&mut weights.up, &proper.up, pair[1], pair[0], weight);
             }

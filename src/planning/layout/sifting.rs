@@ -29,11 +29,7 @@ impl<'a> Sifter<'a> {
         for pass in 0..PASSES {
             let mut gained = 0;
             for step in 0..depth {
-                let layer = if pass % 2 == 0 {
-                    step
-                } else {
-                    depth - 1 - step
-                };
+                let layer = if pass % 2 == 0 { step } else { depth - 1 - step };
                 gained += self.sift_layer(order, layer);
             }
             if gained == 0 {
@@ -50,11 +46,7 @@ impl<'a> Sifter<'a> {
         self.queue.extend_from_slice(&order.layers[layer]);
         let mut gained = 0;
         for index in 0..self.queue.len() {
-            gained += self.sift(
-                &mut order.layers[layer],
-                &mut order.position,
-                self.queue[index],
-            );
+            gained += self.sift(&mut order.layers[layer], &mut order.position, self.queue[index]);
         }
         gained
     }

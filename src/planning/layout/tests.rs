@@ -24,17 +24,8 @@ fn pieces(layout: &Layout) -> Vec<Vec<(u32, u32)>> {
     let mut pieces = vec![Vec::new(); layout.layers.len()];
     for route in layout.edges.iter().filter(|route| route.drawn) {
         let mut from = layout.nodes[route.source as usize];
-        for to in route
-            .dummies
-            .iter()
-            .copied()
-            .chain([layout.nodes[route.target as usize]])
-        {
-            assert_eq!(
-                to.layer,
-                from.layer + 1,
-                "a route takes every layer in turn"
-            );
+        for to in route.dummies.iter().copied().chain([layout.nodes[route.target as usize]]) {
+            assert_eq!(to.layer, from.layer + 1, "a route takes every layer in turn");
             pieces[from.layer as usize].push((from.order, to.order));
             from = to;
         }
@@ -61,11 +52,7 @@ fn check(graph: &Graph, layout: &Layout) {
     for (layer, order) in layout.layers.iter().enumerate() {
         let places: Vec<Placed> = order
             .iter()
-            .map(|&item| {
-                layout
-                    .place(item, layer as u32)
-                    .expect("an item has a place")
-            })
+            .map(|&item| layout.place(item, layer as u32).expect("an item has a place"))
             .collect();
         for (at, place) in places.iter().enumerate() {
             assert_eq!((place.layer, place.order), (layer as u32, at as u32));
@@ -75,10 +62,7 @@ fn check(graph: &Graph, layout: &Layout) {
             places.windows(2).all(|pair| pair[0].row < pair[1].row),
             "rows grow with the order"
         );
-        items += order
-            .iter()
-            .filter(|item| matches!(item, Item::Node(_)))
-            .count();
+        items += order.iter().filter(|item| matches!(item, Item::Node(_))).count();
     }
     assert_eq!(items, graph.nodes() as usize);
     for route in layout.edges.iter().filter(|route| route.drawn) {
@@ -175,15 +159,9 @@ fn extreme_graphs_are_laid_out() {
     let dense = Graph::new(24, (0..24).flat_map(|a| (a + 1..24).map(move |b| (a, b))));
     let repeated = Graph::new(2, [(0, 1), (0, 1), (0, 1)]);
     let ring = Graph::new(3, [(0, 1), (1, 2), (2, 0), (1, 1), (0, 9)]);
-    for graph in [
-        Graph::default(),
-        Graph::new(1, []),
-        Graph::new(300, []),
-        chain,
-        dense,
-        repeated,
-        ring,
-    ] {
+    for graph in
+        [Graph::default(), Graph::new(1, []), Graph::new(300, []), chain, dense, repeated, ring]
+    {
         check(&graph, &layout(&graph));
     }
 }
@@ -191,10 +169,7 @@ fn extreme_graphs_are_laid_out() {
 #[test]
 fn a_chain_is_one_straight_row() {
     let result = layout(&Graph::new(50, (0..49).map(|node| (node, node + 1))));
-    assert_eq!(
-        (result.rows, result.layers.len(), result.crossings),
-        (1, 50, 0)
-    );
+    assert_eq!((result.rows, result.layers.len(), result.crossings), (1, 50, 0));
 }
 
 #[test]
@@ -211,19 +186,7 @@ fn parts_that_are_not_linked_do_not_cross() {
 
 #[test]
 fn relayout_of_the_same_graph_changes_nothing() {
-    let graph = Graph::new(
-        7,
-        [
-            (0, 1),
-            (0, 2),
-            (1, 3),
-            (2, 3),
-            (0, 3),
-            (3, 4),
-            (5, 4),
-            (6, 4),
-        ],
-    );
+    let graph = Graph::new(7, [(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4), (5, 4), (6, 4)]);
     let before = layout(&graph);
     let was: Vec<Option<u32>> = (0..7).map(Some).collect();
     assert_eq!(relayout(&before, &graph, &was), before);

@@ -14,22 +14,10 @@ pub(super) struct Corner {
 }
 
 pub(super) const CORNERS: [Corner; 4] = [
-    Corner {
-        forward: true,
-        low: true,
-    },
-    Corner {
-        forward: false,
-        low: true,
-    },
-    Corner {
-        forward: true,
-        low: false,
-    },
-    Corner {
-        forward: false,
-        low: false,
-    },
+    Corner { forward: true, low: true },
+    Corner { forward: false, low: true },
+    Corner { forward: true, low: false },
+    Corner { forward: false, low: false },
 ];
 
 /// Marks the pieces, by place in the down lists, that cross a firm piece and so must not be aligned.
@@ -39,10 +27,8 @@ pub(super) fn conflicts(proper: &Proper, order: &Order, weights: &Weights) -> Ve
         let firm = firm_pieces(proper, order, weights, items);
         for &item in items {
             for at in proper.down.span(item) {
-                let ends = (
-                    order.position[item as usize],
-                    order.position[proper.down.at(at) as usize],
-                );
+                let ends =
+                    (order.position[item as usize], order.position[proper.down.at(at) as usize]);
                 marked[at] = crosses(&firm, ends);
             }
         }
@@ -61,10 +47,8 @@ fn firm_pieces(
     for &item in items {
         for at in proper.down.span(item) {
             if weights.down[at] >= Weights::FIRM {
-                let ends = (
-                    order.position[item as usize],
-                    order.position[proper.down.at(at) as usize],
-                );
+                let ends =
+                    (order.position[item as usize], order.position[proper.down.at(at) as usize]);
                 found.push((weights.down[at], ends));
             }
         }
@@ -84,9 +68,7 @@ fn firm_pieces(
 fn crosses(kept: &[(u32, u32)], (upper, lower): (u32, u32)) -> bool {
     let before = kept.partition_point(|&(other, _)| other < upper);
     let after = kept.partition_point(|&(other, _)| other <= upper);
-    before
-        .checked_sub(1)
-        .is_some_and(|last| kept[last].1 > lower)
+    before.checked_sub(1).is_some_and(|last| kept[last].1 > lower)
         || kept.get(after).is_some_and(|&(_, other)| other < lower)
 }
 
@@ -105,11 +87,7 @@ pub(super) fn pack(
     let follow = |item: u32| -> Option<u32> {
         let items = &order.layers[proper.layer[item as usize] as usize];
         let at = order.position[item as usize] as usize;
-        if corner.low {
-            items.get(at + 1).copied()
-        } else {
-            items.get(at.checked_sub(1)?).copied()
-        }
+        if corner.low { items.get(at + 1).copied() } else { items.get(at.checked_sub(1)?).copied() }
     };
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); proper.items()];
     let mut waiting = vec![0_u32; proper.items()];
@@ -156,19 +134,11 @@ fn align(
     let depth = order.layers.len();
     let mut choices = Vec::new();
     for step in 1..depth {
-        let layer = if corner.forward {
-            step
-        } else {
-            depth - 1 - step
-        };
+        let layer = if corner.forward { step } else { depth - 1 - step };
         let items = &order.layers[layer];
         let mut bound: Option<u32> = None;
         for index in 0..items.len() {
-            let item = items[if corner.low {
-                index
-            } else {
-                items.len() - 1 - index
-            }];
+            let item = items[if corner.low { index } else { items.len() - 1 - index }];
             wishes(proper, order, weights, marked, corner, item, &mut choices);
             let free = choices.iter().find(|&&near| {
                 let at = order.position[near as usize];
@@ -196,20 +166,11 @@ fn wishes(
     item: u32,
     choices: &mut Vec<u32>,
 ) {
-    let (near, weight) = if corner.forward {
-        (&proper.up, &weights.up)
-    } else {
-        (&proper.down, &weights.down)
-    };
+    let (near, weight) =
+        if corner.forward { (&proper.up, &weights.up) } else { (&proper.down, &weights.down) };
     let mut sorted: Vec<(u32, u32, u8)> = near
         .span(item)
-        .map(|at| {
-            (
-                order.position[near.at(at) as usize],
-                near.at(at),
-                weight[at],
-            )
-        })
+        .map(|at| (order.position[near.at(at) as usize], near.at(at), weight[at]))
         .collect();
     sorted.sort_unstable();
     if !corner.low {
@@ -223,14 +184,7 @@ fn wishes(
     choices.extend(firm.map(|entry| entry.1));
     choices.extend([sorted[last / 2].1, sorted[last.div_ceil(2)].1]);
     choices.retain(|&other| {
-        let (upper, lower) = if corner.forward {
-            (other, item)
-        } else {
-            (item, other)
-        };
-        proper
-            .down
-            .span(upper)
-            .all(|at| proper.down.at(at) != lower || !marked[at])
+        let (upper, lower) = if corner.forward { (other, item) } else { (item, other) };
+        proper.down.span(upper).all(|at| proper.down.at(at) != lower || !marked[at])
     });
 }

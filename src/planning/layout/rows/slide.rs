@@ -12,11 +12,8 @@ pub(super) fn cost(proper: &Proper, weights: &Weights, rows: &[i32]) -> u64 {
     let mut total = 0;
     for item in 0..proper.items() as u32 {
         for at in proper.down.span(item) {
-            total += piece(
-                weights.down[at],
-                rows[item as usize],
-                rows[proper.down.at(at) as usize],
-            );
+            total +=
+                piece(weights.down[at], rows[item as usize], rows[proper.down.at(at) as usize]);
         }
     }
     let (low, high) = (rows.iter().min(), rows.iter().max());
@@ -87,14 +84,8 @@ fn slide(
     let mut candidates = Vec::new();
     let mut links = Vec::new();
     for &item in block {
-        let up = proper
-            .up
-            .span(item)
-            .map(|at| (weights.up[at], proper.up.at(at)));
-        let down = proper
-            .down
-            .span(item)
-            .map(|at| (weights.down[at], proper.down.at(at)));
+        let up = proper.up.span(item).map(|at| (weights.up[at], proper.up.at(at)));
+        let down = proper.down.span(item).map(|at| (weights.down[at], proper.down.at(at)));
         for (weight, near) in up.chain(down) {
             let row = rows[near as usize];
             if row != here {
@@ -106,12 +97,8 @@ fn slide(
             }
         }
     }
-    let price = |row: i32| {
-        links
-            .iter()
-            .map(|&(weight, other)| piece(weight, row, other))
-            .sum::<u64>()
-    };
+    let price =
+        |row: i32| links.iter().map(|&(weight, other)| piece(weight, row, other)).sum::<u64>();
     let Some(&best) = candidates.iter().min_by_key(|&&row| (price(row), row)) else {
         return false;
     };

@@ -1,0 +1,112 @@
+//! Facts about tool calls. The intent is journaled before a call starts and its outcome after it ended; an intent
+//! without an outcome is a call in doubt.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::{CallId, Digest, Failure};
+
+/// What a call can do to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RiskClass {
+    Read,
+    Write,
+    Execute,
+    Network,
+}
+
+/// What may be done with a call whose outcome is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RepeatClass {
+    /// Changes nothing, or its author said that running it again is fine.
+    Safe,
+    /// The person decides.
+    Unsafe,
+}
+
+/// Where a piece of output came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ended", rename_all = "snake_case")]
+pub enum CallOutcome {
+    Exited {
+        code: i32,
+    },
+    Signalled {
+        signal: i32,
+    },
+    TimedOut {
+        limit_seconds: u64,
+    },
+    Cancelled,
+    CouldNotStart {
+        message: String,
+    },
+    /// The tool itself said what went wrong and how it is to be treated.
+    Errored {
+        failure: Failure,
+    },
+    /// It was in doubt, and the person said that it took place.
+    SaidToHaveHappened,
+    /// It was in doubt and will not be counted; another call or none takes its place.
+    GivenUp,
+}
+
+/// Facts about a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CallEvent {
+    /// The call is about to start. Durable before anything runs.
+    Intended {
+        call: CallId,
+        tool: String,
+        version: String,
+        input: Value,
+        input_hash: Digest,
+        class: RiskClass,
+        repeat: RepeatClass,
+    },
+    /// The process that carries it out, so that one that outlived a crash can be found and ended.
+    Spawned { call: CallId, pid: u32, started_ticks: u64 },
+    /// A piece of output, whole lines where possible.
+    Output { call: CallId, stream: Stream, text: String },
+    /// The call ended.
+    Concluded {
+        call: CallId,
+        outcome: CallOutcome,
+        elapsed_ms: u64,
+        output_bytes: u64,
+        dropped_bytes: u64,
+    },
+}
+
+impl CallEvent {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Intended { .. } => "call.intended",
+            Self::Spawned { .. } => "call.spawned",
+            Self::Output { .. } => "call.output",
+            Self::Concluded { .. } => "call.concluded",
+        }
+    }
+}
+
+impl CallEvent {
+    pub fn call(&self) -> &CallId {
+        match self {
+            Self::Intended { call, .. }
+            | Self::Spawned { call, .. }
+            | Self::Output { call, .. }
+            | Self::Concluded { call, .. } => call,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What people can wish for. A command may be refused; the refusal is an event.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Actor, Answer, RequestId, TaskId};
+
+/// A wish.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Answers an open request.
+    Answer { id: RequestId, answer: Answer, by: Actor },
+    /// Runs the approved plan, or goes on with it.
+    Run { by: Actor },
+    /// Holds the run: what is running finishes, nothing new starts.
+    Pause,
+    /// Lets a held run go on.
+    Continue,
+    /// Says that a task of the person's is done.
+    CompleteTask { task: TaskId, note: Option<String>, by: Actor },
+    /// Runs a failed or skipped task again.
+    RetryTask { task: TaskId, with_dependents: bool },
+    /// Gives up on a task that has not finished.
+    SkipTask { task: TaskId, with_dependents: bool },
+    /// Ends a running task.
+    CancelTask { task: TaskId },
+    /// Changes how many tasks may run at once.
+    SetJobs { jobs: u32 },
+    /// Ends this process's work on the session in good order.
+    Close { why: super::CloseReason },
+}
+
+impl Command {
+    /// The name a refusal is journaled under.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Answer { .. } => "answer",
+            Self::Run { .. } => "run",
+            Self::Pause => "pause",
+            Self::Continue => "continue",
+            Self::CompleteTask { .. } => "complete_task",
+            Self::RetryTask { .. } => "retry_task",
+            Self::SkipTask { .. } => "skip_task",
+            Self::CancelTask { .. } => "cancel_task",
+            Self::SetJobs { .. } => "set_jobs",
+            Self::Close { .. } => "close",
+        }
+    }
+}
+
+/// Why a command could not be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "refusal", rename_all = "snake_case")]
+pub enum Refusal {
+    /// The request is not open (any more).
+    NotPending { id: RequestId },
+    /// The request does not offer this answer.
+    NotOffered { id: RequestId },
+    /// Execution needs an approval that names the plan's current hash.
+    NotApproved,
+    /// There is no plan.
+    NoPlan,
+    /// No task has this id.
+    UnknownTask { task: TaskId },
+    /// The task is not in a state in which this makes sense.
+    TaskState { task: TaskId, state: String },
+    /// The run is not in a state in which this makes sense.
+    RunState { state: String },
+    /// A number is out of its range.
+    OutOfRange { what: String },
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotPending { id } => write!(f, "request {id} is not open"),
+            Self::NotOffered { id } => write!(f, "request {id} does not offer that answer"),
+            Self::NotApproved => f.write_str("the plan has not been approved in this revision"),
+            Self::NoPlan => f.write_str("there is no plan yet"),
+            Self::UnknownTask { task } => write!(f, "there is no task {task}"),
+            Self::TaskState { task, state } => write!(f, "{task} is {state}"),
+            Self::RunState { state } => write!(f, "the run is {state}"),
+            Self::OutOfRange { what } => write!(f, "{what}"),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Why something did not work, as plain data that can be journaled, drawn and replayed.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How an error is treated: whether it is retried, and how much it counts for the breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// Not retried.
+    Critical,
+    /// Retried once, with something changed.
+    Recoverable,
+    /// Retried with back-off.
+    Transient,
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Critical => "critical",
+            Self::Recoverable => "recoverable",
+            Self::Transient => "transient",
+        })
+    }
+}
+
+/// A failure of a task or a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// A wire name such as `exit_status`, `timeout` or `criteria_unmet`.
+    pub code: String,
+    pub category: Category,
+    pub message: String,
+}
+
+impl Failure {
+    pub fn new(code: &str, category: Category, message: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), category, message: message.into() }
+    }
+}
+
+/// Why a task was not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkipReason {
+    /// A task it depends on failed.
+    DependencyFailed,
+    /// A task it depends on was skipped together with its dependents.
+    DependencySkipped,
+    /// The person skipped it; dependents treat it as met.
+    ByPerson,
+    /// Nothing was ready, running or waiting any more.
+    Deadlock,
+    /// A task with `abort_on_failure` failed, or the run was stopped.
+    Aborted,
+}
+
+impl SkipReason {
+    /// The wire name, which screens show as it is.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DependencyFailed => "dependency_failed",
+            Self::DependencySkipped => "dependency_skipped",
+            Self::ByPerson => "by_person",
+            Self::Deadlock => "deadlock",
+            Self::Aborted => "aborted",
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Links between tasks: what must hold of one before another may start or finish.
+
+use schemars::JsonSchema;
+use serde::de::{self, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::TaskId;
+
+/// Which ends of two tasks a link ties together.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+pub enum LinkKind {
+    /// The successor starts after the predecessor finished.
+    #[default]
+    #[serde(alias = "finish_to_start", alias = "fs")]
+    FS,
+    /// The successor starts after the predecessor started.
+    #[serde(alias = "start_to_start", alias = "ss")]
+    SS,
+    /// The successor finishes after the predecessor finished.
+    #[serde(alias = "finish_to_finish", alias = "ff")]
+    FF,
+    /// The successor finishes after the predecessor started.
+    #[serde(alias = "start_to_finish", alias = "sf")]
+    SF,
+}
+
+/// Whether a lag counts working minutes or minutes on the clock.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum LagBasis {
+    #[default]
+    Working,
+    Elapsed,
+}
+
+/// Who drew a link.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkOrigin {
+    #[default]
+    System,
+    UserFeedback,
+    AiAdaptation,
+    Inferred,
+}
+
+/// A dependency as its successor states it. Written as the bare id when only the id differs from the default.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Link {
+    pub task: TaskId,
+    pub kind: LinkKind,
+    /// Negative means a lead.
+    pub lag_minutes: i32,
+    pub lag_basis: LagBasis,
+    pub origin: LinkOrigin,
+}
+
+impl Link {
+    /// A plain finish-to-start link.
+    pub fn finish_to_start(task: impl Into<TaskId>) -> Self {
+        Self {
+            task: task.into(),
+            kind: LinkKind::FS,
+            lag_minutes: 0,
+            lag_basis: LagBasis::Working,
+            origin: LinkOrigin::System,
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.kind == LinkKind::FS
+            && self.lag_minutes == 0
+            && self.lag_basis == LagBasis::Working
+            && self.origin == LinkOrigin::System
+    }
+
+    /// Whether execution waits for it: finish-to-finish and start-to-finish bind the schedule only.
+    pub fn holds_back_execution(&self) -> bool {
+        matches!(self.kind, LinkKind::FS | LinkKind::SS)
+    }
+}
+
+impl Serialize for Link {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.is_plain() {
+            return self.task.serialize(serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("task", &self.task)?;
+        map.serialize_entry("kind", &self.kind)?;
+        if self.lag_minutes != 0 {
+            map.serialize_entry("lag_minutes", &self.lag_minutes)?;
+        }
+        if self.lag_basis != LagBasis::Working {
+            map.serialize_entry("lag_basis", &self.lag_basis)?;
+        }
+        if self.origin != LinkOrigin::System {
+            map.serialize_entry("origin", &self.origin)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Link {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LinkVisitor)
+    }
+}
+
+struct LinkVisitor;
+
+impl<'de> Visitor<'de> for LinkVisitor {
+    type Value = Link;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a task id or a link with a task id")
+    }
+
+    fn visit_str<E: de::Error>(self, id: &str) -> Result<Link, E> {
+        Ok(Link::finish_to_start(id))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Link, A::Error> {
+        let mut link = Link::finish_to_start("");
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "task" => link.task = map.next_value()?,
+                "kind" => link.kind = map.next_value()?,
+                "lag_minutes" => link.lag_minutes = map.next_value()?,
+                "lag_basis" => link.lag_basis = map.next_value()?,
+                "origin" => link.origin = map.next_value()?,
+                _ => {
+                    map.next_value::<de::IgnoredAny>()?;
+                }
+            }
+        }
+        if link.task.as_str().is_empty() {
+            return Err(de::Error::missing_field("task"));
+        }
+        Ok(link)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_link_is_written_as_its_id() {
+        let link = Link::finish_to_start("build");
+        assert_eq!(serde_json::to_string(&link).unwrap(), r#""build""#);
+        assert_eq!(serde_json::from_str::<Link>(r#""build""#).unwrap(), link);
+    }
+
+    #[test]
+    fn a_link_with_kind_and_lag_round_trips() {
+        let link = Link {
+            kind: LinkKind::SS,
+            lag_minutes: -30,
+            lag_basis: LagBasis::Elapsed,
+            origin: LinkOrigin::Inferred,
+            ..Link::finish_to_start("docs")
+        };
+        let json = serde_json::to_string(&link).unwrap();
+        assert_eq!(serde_json::from_str::<Link>(&json).unwrap(), link);
+    }
+
+    #[test]
+    fn long_kind_names_are_understood() {
+        let link: Link = serde_json::from_str(r#"{"task":"a","kind":"start_to_start"}"#).unwrap();
+        assert_eq!(link.kind, LinkKind::SS);
+    }
+}

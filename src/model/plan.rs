@@ -1,0 +1,60 @@
+//! A plan that can be approved and run: its tasks in the author's order, and what resolving them found.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Digest, TaskId, TaskNode};
+
+/// What is approved and run. Its hash is the plan's revision hash; anything that changes it voids an approval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+    /// Shown on request, never parsed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rationale: Option<String>,
+    /// Capacities of shared resources.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub resources: BTreeMap<String, u32>,
+    pub tasks: Vec<TaskNode>,
+}
+
+impl Plan {
+    /// The revision hash.
+    pub fn digest(&self) -> Result<Digest, serde_json::Error> {
+        Digest::of(self)
+    }
+}
+
+/// What the longest chain was measured in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CriticalPathBy {
+    Minutes,
+    #[default]
+    Tokens,
+}
+
+/// What resolving a plan found. Carried with the plan, so that a replay never resolves anything again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GraphFacts {
+    pub root_tasks: Vec<TaskId>,
+    pub execution_order: Vec<TaskId>,
+    pub critical_path: Vec<TaskId>,
+    pub critical_path_by: CriticalPathBy,
+    /// Longest chain of predecessors of each task, in the order of the plan's tasks; roots have 0.
+    pub depth: Vec<u32>,
+    pub layers: u32,
+    pub estimated_total_tokens: u64,
+}
+
+/// A change that normalisation made to what was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Normalization {
+    pub code: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    pub detail: String,
+}

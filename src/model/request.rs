@@ -1,0 +1,113 @@
+//! Requests: what Planwright asks the person, in one shape for every kind of question.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CallId, Digest, RequestId, TaskId};
+
+/// What a request is about. The panel draws all of them alike; the engine acts on the kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum RequestKind {
+    /// Whether the plan with this hash may run.
+    FinalPlan { hash: Digest, revision: u32 },
+    /// Whether a call that was started before a crash took place.
+    InDoubt { call: CallId },
+}
+
+/// What a key in the panel stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChoiceAction {
+    ApproveAndRun,
+    ApproveAndStop,
+    Abandon,
+    /// The call in doubt took place.
+    Happened,
+    /// Run the call in doubt again.
+    RunAgain,
+    /// Go on without the task; dependents treat it as met.
+    SkipAlone,
+    /// Skip the task and all that depends on it.
+    SkipWithDependents,
+    /// Stop; the question stays open.
+    Stop,
+}
+
+/// One way to answer, with what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    pub action: ChoiceAction,
+    pub label: String,
+    pub consequence: String,
+    /// Why it cannot be chosen now; the row stays visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<String>,
+}
+
+impl Choice {
+    pub fn new(action: ChoiceAction, label: &str, consequence: impl Into<String>) -> Self {
+        Self { action, label: label.to_owned(), consequence: consequence.into(), unavailable: None }
+    }
+}
+
+/// A labelled line of evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detail {
+    pub label: String,
+    pub text: String,
+}
+
+impl Detail {
+    pub fn new(label: &str, text: impl Into<String>) -> Self {
+        Self { label: label.to_owned(), text: text.into() }
+    }
+}
+
+/// Something the person is asked: the question, why it is asked, the evidence, and the answers with their effects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    pub id: RequestId,
+    pub kind: RequestKind,
+    pub question: String,
+    pub why: String,
+    /// Commands and other text that must be seen byte for byte before saying yes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verbatim: Vec<Detail>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<Detail>,
+    pub choices: Vec<Choice>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+}
+
+impl Request {
+    /// The choice for an action, if it is offered and can be chosen.
+    pub fn choice(&self, action: ChoiceAction) -> Option<&Choice> {
+        self.choices.iter().find(|choice| choice.action == action && choice.unavailable.is_none())
+    }
+}
+
+/// How a request was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    pub action: ChoiceAction,
+    /// What the person typed with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl From<ChoiceAction> for Answer {
+    fn from(action: ChoiceAction) -> Self {
+        Self { action, text: None }
+    }
+}
+
+/// Who gave an answer. A model never does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Actor {
+    /// A key in the panel, or a word typed at our own prompt.
+    Person,
+    /// `--yes` or another flag of the command line, which the person typed.
+    Flag,
+}

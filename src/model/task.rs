@@ -1,0 +1,260 @@
+//! A task of the graph, as the contracts of section 1.4 name its fields.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Link, TaskId};
+
+/// How a task is carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    /// A `ReAct` loop with tools.
+    Agent {},
+    /// A command, byte for byte as it was approved.
+    Shell(String),
+    /// The person does it and says so.
+    Human {},
+}
+
+impl Default for RunKind {
+    fn default() -> Self {
+        Self::Agent {}
+    }
+}
+
+/// Whether an interrupted attempt may simply be run again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Repeat {
+    #[default]
+    Ask,
+    Safe,
+}
+
+/// Whether a person's own command runs confined to the workspace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxChoice {
+    #[default]
+    None,
+    Workspace,
+}
+
+/// Who wrote a node. What a model wrote is asked about more often than what the person wrote.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    #[default]
+    System,
+    UserFeedback,
+    AiAdaptation,
+}
+
+/// One condition under which a task has succeeded or failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ExitCriterion {
+    /// Plain words, judged by whoever does the task.
+    Text {
+        text: String,
+        #[serde(default, skip_serializing_if = "is_default")]
+        on: CriterionOn,
+    },
+    FileExists {
+        path: String,
+        #[serde(default, skip_serializing_if = "is_default")]
+        on: CriterionOn,
+    },
+    Command {
+        command: String,
+        #[serde(default, skip_serializing_if = "is_default")]
+        on: CriterionOn,
+    },
+    JsonPath {
+        path: String,
+        equals: Value,
+        #[serde(default, skip_serializing_if = "is_default")]
+        on: CriterionOn,
+    },
+    Judged {
+        text: String,
+        #[serde(default, skip_serializing_if = "is_default")]
+        on: CriterionOn,
+    },
+}
+
+/// What a met criterion means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CriterionOn {
+    #[default]
+    Success,
+    Failure,
+}
+
+/// The lowest affinity with which a task may use a tool.
+pub const MIN_AFFINITY: f64 = 0.30;
+/// What a task is assumed to cost when nobody said.
+pub const DEFAULT_TOKENS: u64 = 500;
+pub const DEFAULT_ROLE: &str = "worker";
+pub const DEFAULT_TYPE: &str = "generic";
+
+/// One unit of work in the task graph.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskNode {
+    pub id: TaskId,
+    pub description: String,
+    #[serde(default)]
+    pub run: RunKind,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<Link>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tool_affinity: BTreeMap<String, f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exit_criteria: Vec<ExitCriterion>,
+    #[serde(default = "default_tokens", skip_serializing_if = "is_default_tokens")]
+    pub estimated_tokens: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub priority: i64,
+    #[serde(default = "default_role", skip_serializing_if = "is_default_role")]
+    pub agent_role: String,
+    #[serde(default = "default_type", skip_serializing_if = "is_default_type")]
+    pub task_type: String,
+    /// Kept as the author wrote it.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_minutes: Option<u32>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub resources: BTreeMap<String, u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_seconds: Option<u64>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub repeat: Repeat,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sandbox: SandboxChoice,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub at_scheduled_time: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub origin: Origin,
+}
+
+impl TaskNode {
+    /// A task with every field at its default.
+    pub fn new(id: impl Into<TaskId>, description: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            description: description.into(),
+            run: RunKind::default(),
+            dependencies: Vec::new(),
+            tools: Vec::new(),
+            tool_affinity: BTreeMap::new(),
+            exit_criteria: Vec::new(),
+            estimated_tokens: DEFAULT_TOKENS,
+            priority: 0,
+            agent_role: DEFAULT_ROLE.to_owned(),
+            task_type: DEFAULT_TYPE.to_owned(),
+            metadata: Map::new(),
+            duration_minutes: None,
+            resources: BTreeMap::new(),
+            timeout_seconds: None,
+            repeat: Repeat::default(),
+            sandbox: SandboxChoice::default(),
+            at_scheduled_time: false,
+            origin: Origin::default(),
+        }
+    }
+
+    /// Whether the affinity for `tool` reaches `MIN_AFFINITY`.
+    pub fn can_use_tool(&self, tool: &str) -> bool {
+        self.tool_affinity.get(tool).is_some_and(|score| *score >= MIN_AFFINITY)
+    }
+
+    /// The highest affinity over the tools that `available` admits; 0 if there is none.
+    pub fn best_affinity(&self, available: impl Fn(&str) -> bool) -> f64 {
+        self.tool_affinity
+            .iter()
+            .filter(|(tool, _)| available(tool))
+            .map(|(_, score)| *score)
+            .fold(0.0, f64::max)
+    }
+
+    /// Whether a failure of this task ends the whole run.
+    pub fn aborts_on_failure(&self) -> bool {
+        self.metadata.get("abort_on_failure") == Some(&Value::Bool(true))
+    }
+
+    /// The one character that tells how it is run: `$` shell, `@` human, a space for an agent.
+    pub fn kind_glyph(&self) -> char {
+        match self.run {
+            RunKind::Agent {} => ' ',
+            RunKind::Shell(_) => '$',
+            RunKind::Human {} => '@',
+        }
+    }
+}
+
+fn default_tokens() -> u64 {
+    DEFAULT_TOKENS
+}
+fn default_role() -> String {
+    DEFAULT_ROLE.to_owned()
+}
+fn default_type() -> String {
+    DEFAULT_TYPE.to_owned()
+}
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_default_tokens(tokens: &u64) -> bool {
+    *tokens == DEFAULT_TOKENS
+}
+fn is_default_role(role: &str) -> bool {
+    role == DEFAULT_ROLE
+}
+fn is_default_type(kind: &str) -> bool {
+    kind == DEFAULT_TYPE
+}
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_minimal_task_is_written_small_and_read_back_whole() {
+        let task = TaskNode::new("a", "Do it");
+        let json = serde_json::to_string(&task).unwrap();
+        assert_eq!(json, r#"{"id":"a","description":"Do it","run":{"agent":{}}}"#);
+        assert_eq!(serde_json::from_str::<TaskNode>(&json).unwrap(), task);
+    }
+
+    #[test]
+    fn a_tool_needs_an_affinity_of_at_least_thirty_hundredths() {
+        let mut task = TaskNode::new("a", "x");
+        task.tool_affinity =
+            BTreeMap::from([("file.read".into(), 0.30), ("shell.run".into(), 0.29)]);
+        assert!(task.can_use_tool("file.read"));
+        assert!(!task.can_use_tool("shell.run"));
+        assert!(!task.can_use_tool("web.fetch"));
+    }
+}

@@ -1,0 +1,162 @@
+//! The past of one session: records by number, states by number, both cached around where one looks.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{RecordSource, SourceError};
+use crate::event::Record;
+use crate::model::Seq;
+use crate::state::timeline::Timeline;
+use crate::state::{Checkpoint, SessionState};
+
+/// A fold is stored at least this often, so that a seek folds at most this many records.
+pub const CHECKPOINT_INTERVAL: u64 = 512;
+
+/// Records are fetched in runs of this many.
+const PAGE: u64 = 256;
+/// How many pages are kept; enough for a screen, its surroundings and a jump back.
+const PAGES: usize = 24;
+/// How many states are kept.
+const STATES: usize = 8;
+
+/// Reads any moment of a session.
+pub struct History {
+    source: Box<dyn RecordSource>,
+    pages: VecDeque<(u64, Arc<[Record]>)>,
+    states: VecDeque<Arc<SessionState>>,
+}
+
+impl std::fmt::Debug for History {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("History").field("pages", &self.pages.len()).finish_non_exhaustive()
+    }
+}
+
+impl History {
+    pub fn new(source: impl RecordSource + 'static) -> Self {
+        Self { source: Box::new(source), pages: VecDeque::new(), states: VecDeque::new() }
+    }
+
+    /// The number of the last record.
+    pub fn head(&mut self) -> Result<Seq, SourceError> {
+        self.source.head()
+    }
+
+    /// One record, or `None` past the end.
+    pub fn record(&mut self, seq: Seq) -> Result<Option<Record>, SourceError> {
+        if seq == Seq::START {
+            return Ok(None);
+        }
+        let number = (seq.0 - 1) / PAGE;
+        let offset = ((seq.0 - 1) % PAGE) as usize;
+        let page = self.page(number, offset)?;
+        Ok(page.get(offset).cloned())
+    }
+
+    /// A page that holds `offset` if the journal does. A page that was cut off by the end of a live journal is read again.
+    fn page(&mut self, number: u64, offset: usize) -> Result<Arc<[Record]>, SourceError> {
+        if let Some(at) = self.pages.iter().position(|(kept, _)| *kept == number)
+            && let Some((kept, page)) = self.pages.remove(at)
+            && offset < page.len()
+        {
+            self.pages.push_front((kept, Arc::clone(&page)));
+            return Ok(page);
+        }
+        let first = number * PAGE + 1;
+        let page: Arc<[Record]> = self.source.records(Seq(first)..=Seq(first + PAGE - 1))?.into();
+        self.pages.push_front((number, Arc::clone(&page)));
+        self.pages.truncate(PAGES);
+        Ok(page)
+    }
+
+    /// The state after an event: the nearest fold at hand plus the records since.
+    pub fn state_at(&mut self, seq: Seq) -> Result<Arc<SessionState>, SourceError> {
+        if let Some(known) = self.states.iter().find(|state| state.seq == seq) {
+            return Ok(Arc::clone(known));
+        }
+        let near = self.states.iter().filter(|state| state.seq < seq).max_by_key(|state| state.seq);
+        let mut state = match near {
+            Some(near) if seq.0 - near.seq.0 <= CHECKPOINT_INTERVAL => SessionState::clone(near),
+            _ => self.restore(seq)?,
+        };
+        while state.seq < seq {
+            let Some(record) = self.record(state.seq.next())? else { break };
+            state.apply(&record);
+        }
+        let state = Arc::new(state);
+        self.states.push_front(Arc::clone(&state));
+        self.states.truncate(STATES);
+        Ok(state)
+    }
+
+    /// The newest stored fold at or before an event. One that cannot be used is passed over: the journal has it all.
+    fn restore(&mut self, seq: Seq) -> Result<SessionState, SourceError> {
+        let Some(bytes) = self.source.checkpoint(seq)? else { return Ok(SessionState::default()) };
+        let Ok(checkpoint) = Checkpoint::decode(&bytes) else { return Ok(SessionState::default()) };
+        let mut failed = None;
+        let restored = checkpoint.restore(|plan| {
+            self.record(plan).unwrap_or_else(|error| {
+                failed = Some(error);
+                None
+            })
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(restored.unwrap_or_default()),
+        }
+    }
+
+    /// The index over everything that is journaled so far.
+    pub fn timeline(&mut self) -> Result<Timeline, SourceError> {
+        let mut timeline = Timeline::default();
+        let head = self.head()?;
+        let mut next = Seq(1);
+        while next <= head {
+            let last = Seq((next.0 + 4 * PAGE - 1).min(head.0));
+            for record in self.source.records(next..=last)? {
+                timeline.apply(&record);
+            }
+            next = last.next();
+        }
+        Ok(timeline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::MemorySource;
+    use super::*;
+    use crate::event::arbitrary::journal;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_moment_equals_the_fold_up_to_it(
+            records in journal(600),
+            every in 5..90usize,
+            jumps in prop::collection::vec(any::<prop::sample::Index>(), 1..12),
+        ) {
+            let stored = (every..records.len())
+                .step_by(every)
+                .map(|cut| (records[cut - 1].seq, Checkpoint::of(&SessionState::fold(&records[..cut])).encode().unwrap()))
+                .collect();
+            let mut history = History::new(MemorySource::new(records.clone()).with_checkpoints(stored));
+            for jump in jumps {
+                let cut = jump.index(records.len() + 1);
+                let state = history.state_at(Seq(cut as u64)).unwrap();
+                prop_assert_eq!(&*state, &SessionState::fold(&records[..cut]));
+            }
+        }
+    }
+
+    #[test]
+    fn an_unusable_checkpoint_is_passed_over() {
+        let records = vec![];
+        let source = MemorySource::new(records)
+            .with_checkpoints(vec![(Seq(0), b"{\"version\":99}".to_vec())]);
+        assert_eq!(*History::new(source).state_at(Seq(0)).unwrap(), SessionState::default());
+    }
+}

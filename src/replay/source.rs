@@ -1,0 +1,58 @@
+//! Where the records of a session are read from.
+
+use std::ops::RangeInclusive;
+
+use crate::event::Record;
+use crate::model::Seq;
+
+/// Why the past could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("could not read the journal")]
+pub struct SourceError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
+
+/// A journal that can be read from anywhere.
+pub trait RecordSource: Send {
+    /// The number of the last record.
+    fn head(&mut self) -> Result<Seq, SourceError>;
+    /// The records in a range, in order.
+    fn records(&mut self, range: RangeInclusive<Seq>) -> Result<Vec<Record>, SourceError>;
+    /// The newest stored fold at or before an event, as it was encoded.
+    fn checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, SourceError>;
+}
+
+/// Records held in memory: an exported file, or a journal made for a test.
+#[derive(Debug, Default)]
+pub struct MemorySource {
+    records: Vec<Record>,
+    checkpoints: Vec<(Seq, Vec<u8>)>,
+}
+
+impl MemorySource {
+    /// Takes records numbered from 1 without gaps.
+    pub fn new(records: Vec<Record>) -> Self {
+        Self { records, checkpoints: Vec::new() }
+    }
+
+    /// Adds stored folds, in the order of their numbers.
+    pub fn with_checkpoints(mut self, checkpoints: Vec<(Seq, Vec<u8>)>) -> Self {
+        self.checkpoints = checkpoints;
+        self
+    }
+}
+
+impl RecordSource for MemorySource {
+    fn head(&mut self) -> Result<Seq, SourceError> {
+        Ok(self.records.last().map_or(Seq::START, |record| record.seq))
+    }
+
+    fn records(&mut self, range: RangeInclusive<Seq>) -> Result<Vec<Record>, SourceError> {
+        let from = self.records.partition_point(|record| record.seq < *range.start());
+        let to = self.records.partition_point(|record| record.seq <= *range.end());
+        Ok(self.records.get(from..to).unwrap_or_default().to_vec())
+    }
+
+    fn checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, SourceError> {
+        let newest = self.checkpoints.partition_point(|(seq, _)| *seq <= at).checked_sub(1);
+        Ok(newest.map(|index| self.checkpoints[index].1.clone()))
+    }
+}

@@ -1,0 +1,116 @@
+//! A stored fold, so that seeking is one checkpoint plus a few records.
+//!
+//! It holds what is small; the plan is named by its place in the journal and read from there.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::plan::{ApprovalRecord, RevisionHead};
+use super::{
+    PlanSlice, RequestSlice, RunSlice, SessionSlice, SessionState, TaskRow, TaskTable, Totals,
+};
+use crate::event::{Event, PlanEvent, Record};
+use crate::model::{Plan, Seq};
+
+/// The layout of checkpoints. One of another version is ignored: the journal has everything.
+const VERSION: u32 = 1;
+
+/// A fold, ready to be stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    version: u32,
+    seq: Seq,
+    at: Option<Timestamp>,
+    session: SessionSlice,
+    revisions: Vec<RevisionHead>,
+    approval: Option<ApprovalRecord>,
+    abandoned: bool,
+    requests: RequestSlice,
+    tasks: Vec<TaskRow>,
+    run: RunSlice,
+    totals: Totals,
+}
+
+/// Why a checkpoint cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    #[error("checkpoint is of version {found}, this program writes {VERSION}")]
+    OtherVersion { found: u32 },
+    #[error("checkpoint is not readable")]
+    Unreadable(#[from] serde_json::Error),
+    #[error("checkpoint refers to event {0}, which holds no plan")]
+    PlanMissing(Seq),
+}
+
+impl Checkpoint {
+    pub fn of(state: &SessionState) -> Self {
+        Self {
+            version: VERSION,
+            seq: state.seq,
+            at: state.at,
+            session: state.session.clone(),
+            revisions: state.plan.revisions.clone(),
+            approval: state.plan.approval.clone(),
+            abandoned: state.plan.abandoned,
+            requests: state.requests.clone(),
+            tasks: state.tasks.rows().to_vec(),
+            run: state.run.clone(),
+            totals: state.totals,
+        }
+    }
+
+    pub fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    pub fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json::to_vec(self)
+    }
+
+    pub fn decode(bytes: &[u8]) -> Result<Self, CheckpointError> {
+        #[derive(Deserialize)]
+        struct Head {
+            version: u32,
+        }
+        let Head { version } = serde_json::from_slice(bytes)?;
+        if version != VERSION {
+            return Err(CheckpointError::OtherVersion { found: version });
+        }
+        Ok(serde_json::from_slice(bytes)?)
+    }
+
+    /// Gives the fold back; `read` fetches the record that holds the plan.
+    pub fn restore(
+        self,
+        read: impl FnOnce(Seq) -> Option<Record>,
+    ) -> Result<SessionState, CheckpointError> {
+        let mut plan = PlanSlice {
+            current: None,
+            revisions: self.revisions,
+            approval: self.approval,
+            abandoned: self.abandoned,
+        };
+        let mut tasks = TaskTable::restore(self.tasks.clone(), &Plan::default());
+        if let Some(seq) = plan.current_seq() {
+            let record = read(seq).ok_or(CheckpointError::PlanMissing(seq))?;
+            let Event::Plan(event @ PlanEvent::Proposed { plan: proposed, .. }) = &record.event
+            else {
+                return Err(CheckpointError::PlanMissing(seq));
+            };
+            let heads = std::mem::take(&mut plan.revisions);
+            plan.apply(event, &record);
+            plan.revisions = heads;
+            tasks = TaskTable::restore(self.tasks, proposed);
+        }
+        Ok(SessionState {
+            seq: self.seq,
+            at: self.at,
+            session: self.session,
+            plan,
+            requests: self.requests,
+            tasks,
+            run: self.run,
+            totals: self.totals,
+        })
+    }
+}

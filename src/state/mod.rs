@@ -1,0 +1,210 @@
+//! What a session looks like now: a pure fold over its records, one file per slice, and the questions screens ask of it.
+//!
+//! Live, replay and resume use this one fold. It reads no clock and is total: a record about something unknown is
+//! counted as an anomaly, never a panic. What is large stays in the journal: the trace is an index over records
+//! ([`timeline`]) and not part of the state.
+
+mod checkpoint;
+mod plan;
+mod requests;
+mod run;
+mod session;
+mod tasks;
+pub mod timeline;
+pub mod trace;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use checkpoint::{Checkpoint, CheckpointError};
+pub use plan::{PlanRevision, PlanSlice, RevisionHead};
+pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
+pub use run::{RunPhase, RunSlice};
+pub use session::SessionSlice;
+pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
+
+use crate::event::{Event, Record};
+use crate::model::Seq;
+
+/// Sums over everything that happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    pub tokens: u64,
+    pub cost: crate::model::MicroDollars,
+    /// Records that made no sense where they stood.
+    pub anomalies: u64,
+    /// Records of kinds this version does not know.
+    pub unknown: u64,
+}
+
+/// The fold of a session's records up to one of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionState {
+    pub seq: Seq,
+    pub at: Option<Timestamp>,
+    pub session: SessionSlice,
+    pub plan: PlanSlice,
+    pub requests: RequestSlice,
+    pub tasks: TaskTable,
+    pub run: RunSlice,
+    pub totals: Totals,
+}
+
+/// Where a session stands, for lists and badges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    /// No plan yet.
+    Planning,
+    /// A request is open.
+    NeedsYou,
+    /// Approved and kept for later.
+    Held,
+    Running,
+    Paused,
+    /// The process went away with work left.
+    Interrupted,
+    /// Only tasks of the person's are left.
+    Yours,
+    Done,
+    Failed,
+    Abandoned,
+}
+
+impl SessionStatus {
+    const ALL: [Self; 10] = [
+        Self::Planning,
+        Self::NeedsYou,
+        Self::Held,
+        Self::Running,
+        Self::Paused,
+        Self::Interrupted,
+        Self::Yours,
+        Self::Done,
+        Self::Failed,
+        Self::Abandoned,
+    ];
+
+    /// Reads what [`SessionStatus::word`] wrote.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.word() == word)
+    }
+
+    /// The word for it on screens and in lists.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Planning => "planning",
+            Self::NeedsYou => "needs you",
+            Self::Held => "held",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Interrupted => "interrupted",
+            Self::Yours => "yours",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
+impl SessionState {
+    /// Folds one record.
+    pub fn apply(&mut self, record: &Record) {
+        let sensible = match &record.event {
+            Event::Session(event) => self.session.apply(event, record.at),
+            Event::Plan(event) => self.apply_plan(event, record),
+            Event::Approval(event) => self.requests.apply(event, record.at),
+            Event::Run(event) => self.run.apply(event, record.at),
+            Event::Task(event) => self.tasks.apply(event, record.at),
+            Event::Call(event) => self.tasks.apply_call(event, record.at),
+            Event::Unknown(_) => {
+                self.totals.unknown += 1;
+                true
+            }
+        };
+        if !sensible {
+            self.totals.anomalies += 1;
+        }
+        self.seq = record.seq;
+        self.at = Some(record.at);
+    }
+
+    fn apply_plan(&mut self, event: &crate::event::PlanEvent, record: &Record) -> bool {
+        let sensible = self.plan.apply(event, record);
+        if let (crate::event::PlanEvent::Proposed { .. }, Some(current)) =
+            (event, &self.plan.current)
+        {
+            self.tasks.adopt(&current.plan);
+        }
+        sensible
+    }
+
+    /// Folds all records in order.
+    pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+        let mut state = Self::default();
+        records.into_iter().for_each(|record| state.apply(record));
+        state
+    }
+
+    /// Where the session stands.
+    pub fn status(&self) -> SessionStatus {
+        if self.plan.abandoned {
+            return SessionStatus::Abandoned;
+        }
+        if !self.requests.open.is_empty() {
+            return SessionStatus::NeedsYou;
+        }
+        match self.run.phase {
+            RunPhase::Idle if self.plan.current.is_none() => SessionStatus::Planning,
+            RunPhase::Idle => SessionStatus::Held,
+            RunPhase::Running if self.tasks.only_people_left() => SessionStatus::Yours,
+            RunPhase::Running => SessionStatus::Running,
+            RunPhase::Paused => SessionStatus::Paused,
+            RunPhase::Interrupted => SessionStatus::Interrupted,
+            RunPhase::Finished { success: true } => SessionStatus::Done,
+            RunPhase::Finished { success: false } => SessionStatus::Failed,
+        }
+    }
+
+    /// Whether the plan's current revision has an approval that names its hash.
+    pub fn may_run(&self) -> bool {
+        self.plan.is_approved() && !self.plan.abandoned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+    use crate::event::arbitrary::journal;
+
+    proptest! {
+        #[test]
+        fn folding_a_prefix_and_then_the_rest_equals_folding_all(records in journal(60), cut in any::<Index>()) {
+            let cut = cut.index(records.len() + 1);
+            let mut state = SessionState::fold(&records[..cut]);
+            records[cut..].iter().for_each(|record| state.apply(record));
+            prop_assert_eq!(state, SessionState::fold(&records));
+        }
+
+        #[test]
+        fn seeking_equals_folding_from_the_start(records in journal(60), cut in any::<Index>()) {
+            let cut = cut.index(records.len() + 1);
+            let bytes = Checkpoint::of(&SessionState::fold(&records[..cut])).encode().unwrap();
+            let plan = |seq: Seq| records.iter().find(|record| record.seq == seq).cloned();
+            let mut state = Checkpoint::decode(&bytes).unwrap().restore(plan).unwrap();
+            records[cut..].iter().for_each(|record| state.apply(record));
+            prop_assert_eq!(state, SessionState::fold(&records));
+        }
+
+        #[test]
+        fn the_incremental_ready_set_equals_the_naive_one(records in journal(80)) {
+            let state = SessionState::fold(&records);
+            let naive: Vec<usize> = (0..state.tasks.len()).filter(|task| state.tasks.is_ready_by_definition(*task)).collect();
+            let kept: Vec<usize> = (0..state.tasks.len()).filter(|task| state.tasks.is_ready(*task)).collect();
+            prop_assert_eq!(kept, naive);
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The trace: what a person reads of a record, one entry each.
+//!
+//! An entry is a projection of a single record, so that a window of the trace costs what it shows, however long the
+//! session is. Text is passed on as it was journaled; whoever draws or prints it cleans it.
+
+use jiff::Timestamp;
+
+use crate::event::{
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
+    RunEvent, SessionEvent, Stream, TaskEvent,
+};
+use crate::model::{Actor, ChoiceAction, RequestKind, Seq, TaskId};
+
+/// What an entry is, for its glyph, its colour and the filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EntryKind {
+    Thought,
+    Action,
+    Observed,
+    Started,
+    Done,
+    Failed,
+    Skipped,
+    Yours,
+    Asked,
+    Answered,
+    Refused,
+    Plan,
+    Run,
+    Session,
+    Unknown,
+}
+
+impl EntryKind {
+    /// The word in the step column.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Thought => "thought",
+            Self::Action => "action",
+            Self::Observed => "observed",
+            Self::Started => "started",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::Yours => "yours",
+            Self::Asked => "asks",
+            Self::Answered => "answered",
+            Self::Refused => "refused",
+            Self::Plan => "plan",
+            Self::Run => "run",
+            Self::Session => "session",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One readable step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceEntry {
+    pub seq: Seq,
+    pub at: Timestamp,
+    pub task: Option<TaskId>,
+    pub kind: EntryKind,
+    /// One line that says it.
+    pub text: String,
+    /// What can be unfolded under it.
+    pub body: Option<String>,
+}
+
+impl TraceEntry {
+    /// Projects a record. `None` for records that only keep books.
+    pub fn of(record: &Record) -> Option<Self> {
+        let (kind, text, body) = match &record.event {
+            Event::Session(event) => session(event)?,
+            Event::Plan(event) => plan(event),
+            Event::Approval(event) => approval(event),
+            Event::Run(event) => run(event),
+            Event::Task(event) => task(event)?,
+            Event::Call(event) => call(event)?,
+            Event::Unknown(unknown) => (
+                EntryKind::Unknown,
+                format!("an event of a kind this version does not know: {}", record.event.kind()),
+                Some(unknown.json().to_owned()),
+            ),
+        };
+        Some(Self {
+            seq: record.seq,
+            at: record.at,
+            task: subject(&record.event).cloned(),
+            kind,
+            text,
+            body,
+        })
+    }
+
+    /// The kind of entry a record gives, without building its text.
+    pub fn kind_of(event: &Event) -> Option<EntryKind> {
+        Some(match event {
+            Event::Session(SessionEvent::Opened { .. })
+            | Event::Task(TaskEvent::Started { .. })
+            | Event::Call(CallEvent::Spawned { .. }) => return None,
+            Event::Session(_) => EntryKind::Session,
+            Event::Plan(_) => EntryKind::Plan,
+            Event::Approval(ApprovalEvent::Asked { .. }) => EntryKind::Asked,
+            Event::Approval(ApprovalEvent::Refused { .. }) => EntryKind::Refused,
+            Event::Approval(_) => EntryKind::Answered,
+            Event::Run(_) => EntryKind::Run,
+            Event::Task(TaskEvent::HandedOver { .. }) => EntryKind::Yours,
+            Event::Task(TaskEvent::Completed { .. }) => EntryKind::Done,
+            Event::Task(TaskEvent::Failed { .. }) => EntryKind::Failed,
+            Event::Task(TaskEvent::Skipped { .. }) => EntryKind::Skipped,
+            Event::Task(TaskEvent::Reset { .. }) => EntryKind::Started,
+            Event::Call(CallEvent::Intended { .. }) => EntryKind::Action,
+            Event::Call(_) => EntryKind::Observed,
+            Event::Unknown(_) => EntryKind::Unknown,
+        })
+    }
+}
+
+/// The task an entry belongs to, requests about a task included.
+pub fn subject(event: &Event) -> Option<&TaskId> {
+    match event {
+        Event::Approval(ApprovalEvent::Asked { request }) => request.task.as_ref(),
+        other => other.task(),
+    }
+}
+
+type Projection = (EntryKind, String, Option<String>);
+
+fn session(event: &SessionEvent) -> Option<Projection> {
+    let text = match event {
+        SessionEvent::Created { title, .. } => format!("session created: {title}"),
+        SessionEvent::Opened { .. } => return None,
+        SessionEvent::Closed(reason) => match reason {
+            CloseReason::Quit => "closed by you".to_owned(),
+            CloseReason::Finished => "closed, nothing left to do".to_owned(),
+            CloseReason::NeedsPerson => "closed, waits for you".to_owned(),
+            CloseReason::Signal { signal } => format!("closed by {signal}"),
+        },
+        SessionEvent::AnomalyNoted { what } => format!("anomaly: {what}"),
+    };
+    Some((EntryKind::Session, text, None))
+}
+
+fn plan(event: &PlanEvent) -> Projection {
+    let text = match event {
+        PlanEvent::Proposed { revision, hash, plan, normalization, .. } => {
+            let notes = match normalization.len() {
+                0 => String::new(),
+                1 => ", 1 correction".to_owned(),
+                count => format!(", {count} corrections"),
+            };
+            format!("plan r{revision} {} with {} tasks{notes}", hash.short(), plan.tasks.len())
+        }
+        PlanEvent::Approved { hash, by } => {
+            format!("plan {} approved {}", hash.short(), by_whom(*by))
+        }
+        PlanEvent::Abandoned { by } => format!("plan abandoned {}", by_whom(*by)),
+    };
+    (EntryKind::Plan, text, None)
+}
+
+fn approval(event: &ApprovalEvent) -> Projection {
+    match event {
+        ApprovalEvent::Asked { request } => {
+            (EntryKind::Asked, format!("{}  {}", request.question, request.why), None)
+        }
+        ApprovalEvent::Answered { id, answer, by } => {
+            let typed = answer.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            let text = format!("{id} {} {}{typed}", action_word(answer.action), by_whom(*by));
+            (EntryKind::Answered, text, None)
+        }
+        ApprovalEvent::Withdrawn { id, why } => {
+            (EntryKind::Answered, format!("{id} withdrawn: {why}"), None)
+        }
+        ApprovalEvent::Refused { command, why } => {
+            (EntryKind::Refused, format!("{} refused: {why}", command.replace('_', " ")), None)
+        }
+    }
+}
+
+fn run(event: &RunEvent) -> Projection {
+    let text = match event {
+        RunEvent::Started { hash, jobs } => {
+            format!("run of plan {} with up to {jobs} at once", hash.short())
+        }
+        RunEvent::Paused(PauseCause::Person) => "paused by you".to_owned(),
+        RunEvent::Paused(PauseCause::Cap { cap }) => format!("held: {cap} is reached"),
+        RunEvent::Continued => "goes on".to_owned(),
+        RunEvent::JobsChanged { from, to, why } => {
+            format!("up to {to} at once instead of {from}: {why}")
+        }
+        RunEvent::Interrupted { why } => format!("interrupted: {why}"),
+        RunEvent::Finished { success, counts, elapsed_ms } => format!(
+            "{}: {} done, {} failed, {} skipped in {}",
+            if *success { "finished" } else { "ended" },
+            counts.completed,
+            counts.failed,
+            counts.skipped,
+            elapsed(*elapsed_ms),
+        ),
+    };
+    (EntryKind::Run, text, None)
+}
+
+fn task(event: &TaskEvent) -> Option<Projection> {
+    Some(match event {
+        TaskEvent::Started { .. } => return None,
+        TaskEvent::HandedOver { .. } => (EntryKind::Yours, "yours to do now".to_owned(), None),
+        TaskEvent::Completed { elapsed_ms, by, note, .. } => {
+            let who = by.map(|by| format!(" {}", by_whom(by))).unwrap_or_default();
+            let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+            (EntryKind::Done, format!("{}{who}{note}", elapsed(*elapsed_ms)), None)
+        }
+        TaskEvent::Failed { failure, retry_in_ms, attempt, .. } => {
+            let next = match retry_in_ms {
+                Some(wait) => format!("attempt {attempt}, tried again in {}", elapsed(*wait)),
+                None => "not retried".to_owned(),
+            };
+            let text = format!("{}, {}, {next}", failure.message, failure.category);
+            (EntryKind::Failed, text, None)
+        }
+        TaskEvent::Skipped { reason, .. } => (EntryKind::Skipped, reason.as_str().to_owned(), None),
+        TaskEvent::Reset { why, .. } => {
+            (EntryKind::Started, format!("back to waiting: {why}"), None)
+        }
+    })
+}
+
+fn call(event: &CallEvent) -> Option<Projection> {
+    Some(match event {
+        CallEvent::Intended { tool, input, .. } => {
+            let what = input
+                .get("command")
+                .and_then(serde_json::Value::as_str)
+                .map_or_else(|| input.to_string(), str::to_owned);
+            let mut lines = what.lines();
+            let first = lines.next().unwrap_or_default().to_owned();
+            let body = lines.next().is_some().then(|| what.clone());
+            (EntryKind::Action, format!("{tool}  {first}"), body)
+        }
+        CallEvent::Spawned { .. } => return None,
+        CallEvent::Output { stream, text, .. } => {
+            let mark = if *stream == Stream::Stderr { "stderr  " } else { "" };
+            let mut lines = text.trim_end_matches('\n').lines();
+            let first = lines.next().unwrap_or_default();
+            let more = lines.clone().count();
+            let body = (more > 0).then(|| text.trim_end_matches('\n').to_owned());
+            let tail = if more > 0 { format!("  · {more} more lines") } else { String::new() };
+            (EntryKind::Observed, format!("{mark}{first}{tail}"), body)
+        }
+        CallEvent::Concluded { outcome, elapsed_ms, dropped_bytes, .. } => {
+            let cut = match dropped_bytes {
+                0 => String::new(),
+                bytes => format!(", {bytes} bytes of output not kept"),
+            };
+            (
+                EntryKind::Observed,
+                format!("{} after {}{cut}", outcome_words(outcome), elapsed(*elapsed_ms)),
+                None,
+            )
+        }
+    })
+}
+
+/// How a call ended, in words.
+pub fn outcome_words(outcome: &CallOutcome) -> String {
+    match outcome {
+        CallOutcome::Exited { code } => format!("exit {code}"),
+        CallOutcome::Signalled { signal } => format!("ended by signal {signal}"),
+        CallOutcome::TimedOut { limit_seconds } => {
+            format!("stopped at its limit of {limit_seconds} s")
+        }
+        CallOutcome::Cancelled => "cancelled".to_owned(),
+        CallOutcome::CouldNotStart { message } => format!("could not start: {message}"),
+        CallOutcome::Errored { failure } => format!("error {}: {}", failure.code, failure.message),
+        CallOutcome::SaidToHaveHappened => "said to have happened".to_owned(),
+        CallOutcome::GivenUp => "outcome unknown, not counted".to_owned(),
+    }
+}
+
+fn by_whom(by: Actor) -> &'static str {
+    match by {
+        Actor::Person => "by you",
+        Actor::Flag => "by a flag on the command line",
+    }
+}
+
+/// An answer in words.
+pub fn action_word(action: ChoiceAction) -> &'static str {
+    match action {
+        ChoiceAction::ApproveAndRun => "approved and run",
+        ChoiceAction::ApproveAndStop => "approved and stopped",
+        ChoiceAction::Abandon => "abandoned",
+        ChoiceAction::Happened => "said to have happened",
+        ChoiceAction::RunAgain => "run again",
+        ChoiceAction::SkipAlone => "skipped, the rest goes on",
+        ChoiceAction::SkipWithDependents => "skipped with dependents",
+        ChoiceAction::Stop => "stopped",
+    }
+}
+
+/// What kind of question a request is, in words.
+pub fn request_word(kind: &RequestKind) -> &'static str {
+    match kind {
+        RequestKind::FinalPlan { .. } => "final plan",
+        RequestKind::InDoubt { .. } => "call in doubt",
+    }
+}
+
+fn elapsed(ms: u64) -> String {
+    crate::text::units::elapsed(std::time::Duration::from_millis(ms))
+}

@@ -1,0 +1,425 @@
+//! The one sanitizer: makes untrusted text safe to print.
+//!
+//! Promises that the result holds no control character but the newline, nothing invisible, nothing that changes the
+//! direction of writing, no emoji joiner outside an emoji, and no heap of marks on one character; that cleaning twice
+//! changes nothing; and that the work is linear in the length. Complete escape sequences vanish, what is left of
+//! broken ones shows as U+FFFD, one for a whole run.
+
+use std::borrow::Cow;
+use std::iter::Peekable;
+use std::str::Chars;
+
+use super::chars::{
+    JOINER, KEYCAP, REPLACEMENT, Treatment, is_mark, is_pictographic, is_skin_tone, treatment,
+};
+use super::escape::sequence_len;
+use super::width::display_width;
+
+/// How many marks one character may carry.
+pub(super) const MAX_MARKS: usize = 8;
+/// How many joiners one emoji may hold; the longest in use have three.
+const MAX_JOINERS: usize = 4;
+const TAB_STOP: usize = 4;
+
+/// Cleans text of several lines. Line ends become newlines, tabs become spaces up to the next stop.
+///
+/// Where a lone carriage return redraws a line, as progress bars do, only the last drawing is kept, provided that
+/// they differ in nothing but figures and signs; else each drawing gets a line, so that nothing can be hidden.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if is_plain(text.as_bytes()) || !text.chars().any(is_suspect) {
+        return Cow::Borrowed(text);
+    }
+    let stripped = Stripper::strip(text);
+    let cleaned = if stripped.is_ascii() { stripped } else { Marks::limit(&stripped) };
+    if cleaned == text { Cow::Borrowed(text) } else { Cow::Owned(cleaned) }
+}
+
+/// Cleans text that must stay on one line, such as a title. Line ends become one space, those at either end vanish.
+pub fn clean_line(text: &str) -> Cow<'_, str> {
+    let cleaned = clean(text);
+    if cleaned.contains('\n') {
+        Cow::Owned(
+            cleaned.split('\n').filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "),
+        )
+    } else {
+        cleaned
+    }
+}
+
+/// Reads bytes as text; what is no UTF-8 becomes U+FFFD. The result still has to be cleaned.
+pub fn from_bytes_lossy(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
+fn is_plain(bytes: &[u8]) -> bool {
+    // Whole blocks without an early exit, so that the compiler can use vector instructions.
+    bytes.chunks(64).all(|block| {
+        block.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n'))
+    })
+}
+
+fn is_suspect(c: char) -> bool {
+    c != '\n' && (treatment(c) != Treatment::Keep || is_mark(c))
+}
+
+/// Takes out sequences, controls and everything hidden.
+struct Stripper {
+    out: String,
+    /// Where the current line, or the current drawing of it, begins.
+    line: usize,
+    /// Where the drawing begins that a carriage return ended.
+    redrawn: Option<usize>,
+    /// A place whose column is a tab stop, from where columns are counted.
+    stop: usize,
+}
+
+impl Stripper {
+    fn strip(text: &str) -> String {
+        let mut stripper =
+            Self { out: String::with_capacity(text.len()), line: 0, redrawn: None, stop: 0 };
+        let mut rest = text;
+        while let Some(at) = rest.find(|c| treatment(c) != Treatment::Keep) {
+            stripper.out.push_str(&rest[..at]);
+            rest = &rest[at..];
+            rest = &rest[stripper.special(rest)..];
+        }
+        stripper.out.push_str(rest);
+        stripper.settle();
+        stripper.out
+    }
+
+    /// Handles the special character that begins `rest`; returns how many bytes that used up.
+    fn special(&mut self, rest: &str) -> usize {
+        if let Some(len) = sequence_len(rest) {
+            return len;
+        }
+        let mut chars = rest.chars();
+        let Some(c) = chars.next() else { return 0 };
+        match (c, treatment(c)) {
+            ('\n', _) | (_, Treatment::Line) => self.newline(),
+            ('\t', _) => self.tab(),
+            ('\r', _) => return self.carriage_return(rest),
+            (_, Treatment::Drop) => {}
+            (_, Treatment::Emoji | Treatment::Keep) => self.out.push(c),
+            (_, Treatment::Replace) if self.out.ends_with(REPLACEMENT) => {}
+            (_, Treatment::Replace) => self.out.push(REPLACEMENT),
+        }
+        c.len_utf8()
+    }
+
+    fn newline(&mut self) {
+        self.settle();
+        self.out.push('\n');
+        self.line = self.out.len();
+        self.stop = self.line;
+    }
+
+    fn tab(&mut self) {
+        let column = display_width(&self.out[self.stop..]);
+        self.out.extend(std::iter::repeat_n(' ', TAB_STOP - column % TAB_STOP));
+        self.stop = self.out.len();
+    }
+
+    fn carriage_return(&mut self, rest: &str) -> usize {
+        let returns = rest.len() - rest.trim_start_matches('\r').len();
+        if !rest[returns..].starts_with('\n') {
+            self.settle();
+            self.redrawn = Some(self.line);
+            self.out.push('\n');
+            self.line = self.out.len();
+            self.stop = self.line;
+        }
+        returns
+    }
+
+    /// Decides at the end of a line whether its last drawing replaces the one before.
+    fn settle(&mut self) {
+        let Some(before) = self.redrawn.take() else { return };
+        let (old, new) = (&self.out[before..self.line - 1], &self.out[self.line..]);
+        if new.trim().is_empty() {
+            self.out.truncate(self.line - 1);
+            self.line = before;
+        } else if old.trim().is_empty() || letters(old).eq(letters(new)) {
+            self.out.drain(before..self.line);
+            self.line = before;
+        }
+    }
+}
+
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| c.is_alphabetic())
+}
+
+/// Limits marks, and keeps joiners and selectors only inside emoji. Looks at what it has let through, not at what it
+/// has read, so that a second run finds nothing to do.
+#[derive(Default)]
+struct Marks {
+    out: String,
+    last: Last,
+    stacked: usize,
+    joiners: usize,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Last {
+    #[default]
+    Other,
+    Digit,
+    Pictograph,
+    /// A pictograph with a selector or a skin tone.
+    Dressed,
+    Joiner,
+}
+
+impl Marks {
+    fn limit(text: &str) -> String {
+        let mut state = Self { out: String::with_capacity(text.len()), ..Self::default() };
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            state.take(c, &mut chars);
+        }
+        state.out
+    }
+
+    fn take(&mut self, c: char, following: &mut Peekable<Chars<'_>>) {
+        if c == JOINER {
+            let between = matches!(self.last, Last::Pictograph | Last::Dressed)
+                && following.peek().is_some_and(|next| is_pictographic(*next));
+            if between && self.joiners < MAX_JOINERS {
+                self.joiners += 1;
+                self.push(c, Last::Joiner);
+            }
+        } else if treatment(c) == Treatment::Emoji {
+            match self.last {
+                Last::Pictograph => self.push(c, Last::Dressed),
+                Last::Digit if following.peek() == Some(&KEYCAP) => self.push(c, Last::Other),
+                _ => {}
+            }
+        } else if is_mark(c) {
+            if self.stacked < MAX_MARKS {
+                self.stacked += 1;
+                self.push(c, Last::Other);
+            }
+        } else {
+            self.take_base(c);
+        }
+    }
+
+    fn take_base(&mut self, c: char) {
+        let kind = match c {
+            '0'..='9' | '#' | '*' => Last::Digit,
+            _ if is_skin_tone(c) && self.last == Last::Pictograph => Last::Dressed,
+            _ if is_pictographic(c) => Last::Pictograph,
+            _ => Last::Other,
+        };
+        if self.last != Last::Joiner && kind != Last::Dressed {
+            self.joiners = 0;
+        }
+        self.stacked = 0;
+        self.push(c, kind);
+    }
+
+    fn push(&mut self, c: char, kind: Last) {
+        self.out.push(c);
+        self.last = kind;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chars::is_lookalike_sign;
+    use super::*;
+    use proptest::prelude::*;
+    use unicode_segmentation::UnicodeSegmentation;
+
+    /// Returns whether text may be printed, judged without the tables of the sanitizer.
+    fn is_safe(text: &str) -> bool {
+        let selectors = ['\u{200D}', '\u{FE0E}', '\u{FE0F}'];
+        let hidden = |c: char| {
+            (c.is_control() && c != '\n')
+                || matches!(u32::from(c), 0xAD | 0x61C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F
+                    | 0xFE00..=0xFE0F | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE0FFF)
+        };
+        text.graphemes(true).all(|cluster| {
+            let emoji = cluster.chars().any(|c| is_pictographic(c) || c == '\u{20E3}');
+            let stacked = cluster.chars().filter(|c| is_mark(*c) && !selectors.contains(c)).count();
+            cluster.chars().all(|c| !hidden(c) || emoji && selectors.contains(&c))
+                && stacked <= 3 * MAX_MARKS
+        })
+    }
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        for text in ["", "fn main() {}\n", "naïve – “quoted” 日本", "e\u{301}", "👩‍👩‍👧 ok", "1️⃣ ❤️ 👍🏽"]
+        {
+            assert!(matches!(clean(text), Cow::Borrowed(_)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn complete_sequences_vanish() {
+        assert_eq!(clean("\x1b[1;31merror\x1b[0m: no"), "error: no");
+        assert_eq!(clean("a\x1b]0;owned\x07b\x1b]52;c;cm0=\x1b\\c"), "abc");
+        assert_eq!(clean("\x1b]8;;https://x.test\x1b\\link\x1b]8;;\x1b\\"), "link");
+        assert_eq!(clean("\x1bP+q\x1b\\\u{9b}2J\u{9d}0;t\u{9c}\x1b(Bz"), "z");
+    }
+
+    #[test]
+    fn broken_sequences_show_their_place_and_hide_nothing() {
+        assert_eq!(clean("\x1b]0;never closed"), "\u{FFFD}]0;never closed");
+        assert_eq!(clean("\x1b[31"), "\u{FFFD}[31");
+        assert_eq!(clean("\x1b\x1b[0m[31m"), "\u{FFFD}[31m");
+        assert_eq!(clean("a\0\0\x08\u{7f}\u{84}b"), "a\u{FFFD}b");
+        assert_eq!(clean("\u{90}sixel\nrows"), "\u{FFFD}sixel\nrows");
+    }
+
+    #[test]
+    fn hidden_characters_are_dropped_or_shown() {
+        assert_eq!(clean("co\u{AD}op\u{200B}er\u{FEFF}ate"), "cooperate");
+        assert_eq!(clean("abc\u{202E}fed\u{2066}"), "abc\u{FFFD}fed\u{FFFD}");
+        assert_eq!(clean("hi\u{E0041}\u{E0042}\u{E007F}!"), "hi\u{FFFD}!");
+        assert_eq!(clean("a\u{2028}b\u{2029}c"), "a\nb\nc");
+    }
+
+    #[test]
+    fn line_ends_become_newlines() {
+        assert_eq!(clean("a\r\nb\r\r\nc\r"), "a\nb\nc");
+        assert_eq!(clean("old\rmac\r"), "old\nmac");
+    }
+
+    #[test]
+    fn progress_keeps_its_last_drawing() {
+        assert_eq!(clean("Fetch 10 %\rFetch 55 %\rFetch 100 %\nok"), "Fetch 100 %\nok");
+        assert_eq!(clean("#   1%\r##  50%\r"), "##  50%");
+        assert_eq!(clean("Loading\r       \rDone\n"), "Loading\nDone\n");
+        assert_eq!(clean("rm -rf /\rls"), "rm -rf /\nls");
+    }
+
+    #[test]
+    fn tabs_reach_the_next_stop() {
+        assert_eq!(clean("\ta\tb\nabcd\te\t\tf"), "    a   b\nabcd    e       f");
+        assert_eq!(clean("日\tx"), "日  x");
+    }
+
+    #[test]
+    fn joiners_live_only_inside_emoji() {
+        assert_eq!(clean("a\u{200D}b"), "ab");
+        assert_eq!(clean("👩\u{200D}"), "👩");
+        assert_eq!(clean("👩\u{200D}\u{200D}👧"), "👩\u{200D}👧");
+        assert_eq!(clean("x\u{FE0F}1\u{FE0F}"), "x1");
+        let chain = "👩\u{200D}".repeat(50);
+        assert_eq!(clean(&chain).matches('\u{200D}').count(), 40);
+    }
+
+    #[test]
+    fn marks_do_not_pile_up() {
+        let tower = format!("z{}o", "\u{301}".repeat(100));
+        assert_eq!(clean(&tower), format!("z{}o", "\u{301}".repeat(MAX_MARKS)));
+    }
+
+    #[test]
+    fn one_line_text_has_no_newline() {
+        assert_eq!(clean_line("a title\n"), "a title");
+        assert_eq!(clean_line("two\r\n\nlines\u{2028}three"), "two lines three");
+        assert!(matches!(clean_line("plain"), Cow::Borrowed("plain")));
+        assert_eq!(clean(&from_bytes_lossy(b"ok\x9b31m\xff")), "ok\u{FFFD}31m\u{FFFD}");
+    }
+
+    /// Draws from pieces that hurt, with a generator of its own to be quick in an unoptimised build.
+    fn hostile(seed: &mut u64) -> String {
+        const PIECES: [&str; 40] = [
+            "\x1b",
+            "\x1b[",
+            "\x1b]",
+            "\x1bP",
+            "\x1b\\",
+            "\x07",
+            "\u{9b}",
+            "\u{9d}",
+            "\u{9c}",
+            "\u{90}",
+            "[0m",
+            "0;",
+            "\r",
+            "\n",
+            "\t",
+            "\0",
+            "\x08",
+            "\u{200D}",
+            "\u{FE0F}",
+            "\u{202E}",
+            "\u{2066}",
+            "\u{200B}",
+            "\u{E0041}",
+            "\u{301}",
+            "\u{FEFF}",
+            "👩",
+            "🏽",
+            "❤",
+            "1",
+            "\u{20E3}",
+            "🇩",
+            "日",
+            "a",
+            "é",
+            " ",
+            "ᄒ",
+            "\u{1160}",
+            "\u{2028}",
+            "\u{AD}",
+            "क\u{94D}",
+        ];
+        let mut next = || {
+            *seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (*seed >> 33) as usize
+        };
+        (0..next() % 20).map(|_| PIECES[next() % PIECES.len()]).collect()
+    }
+
+    #[test]
+    fn ten_thousand_hostile_strings_come_out_safe() {
+        let mut seed = 7;
+        for _ in 0..10_000 {
+            let text = hostile(&mut seed);
+            let cleaned = clean(&text);
+            assert!(is_safe(&cleaned), "{text:?} -> {cleaned:?}");
+            assert_eq!(clean(&cleaned), cleaned, "{text:?}");
+            assert!(!clean_line(&text).contains('\n'));
+        }
+    }
+
+    #[test]
+    fn hostile_repetition_costs_linear_time() {
+        for piece in [
+            "\x1b]",
+            "\x1bP",
+            "\u{9d}",
+            "\t",
+            "\r",
+            "a\r",
+            "\x1b[",
+            "👩\u{200D}",
+            "\u{301}",
+            "1\r \r",
+        ] {
+            assert!(is_safe(&clean(&piece.repeat(20_000))), "{piece:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn cleaning_is_idempotent_and_safe(text in any::<String>()) {
+            let cleaned = clean(&text);
+            prop_assert!(is_safe(&cleaned), "{:?}", cleaned);
+            prop_assert_eq!(clean(&cleaned), cleaned.as_ref());
+        }
+
+        #[test]
+        fn visible_text_is_untouched(text in "[ -~\n]{0,200}") {
+            prop_assert_eq!(clean(&text), text.as_str());
+            prop_assert!(!text.chars().any(is_lookalike_sign));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Reading the value that stands after a name, in the ways programs and files write values.
+
+use std::ops::Range;
+
+use super::scan::{Class, Input, NeedMore, Rest};
+
+/// How many spaces may stand around an operator.
+pub(super) const MAX_SPACES: usize = 32;
+/// How much of a value is read to judge it; the rest is swallowed unseen.
+const LOOK: usize = 256;
+const MAX_TYPE: usize = 48;
+
+/// Where a value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In an address after `?` or `&`, in a connection string after `;`.
+    Query,
+    /// In quotes.
+    Quoted,
+    /// In quotes, after a name in quotes and a comma.
+    Listed,
+    /// After `NAME=`, in capitals and without spaces, as in environment files.
+    Environment,
+    /// After `name=` without spaces.
+    Compact,
+    /// After `name: `, `name = ` or `--name `.
+    Spaced,
+    /// Between tags.
+    Element,
+}
+
+/// A value and how it was read.
+pub(super) struct Value {
+    pub(super) span: Range<usize>,
+    pub(super) place: Place,
+    pub(super) rest: Rest,
+    /// Whether a comma or semicolon follows as programs are written, not as in `password=…;database=…`.
+    pub(super) separated: bool,
+}
+
+/// Reads the value after a quoted name and a comma, as in `set("x-api-key", "…")`.
+pub(super) fn listed_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
+    let value = quoted_value(input, skip_spaces(input, at)?)?;
+    Ok(value.map(|value| Value { place: Place::Listed, ..value }))
+}
+
+/// Reads past a type, as in `const API_KEY: &str = "…"`.
+pub(super) fn typed_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
+    let part = |byte: u8| is_name(byte) || b"&'<>?:* ".contains(&byte);
+    let sign = input.run(at, MAX_TYPE, part)?;
+    if input.get(sign)? != Some(b'=') || matches!(input.get(sign + 1)?, Some(b'=' | b'>')) {
+        return Ok(None);
+    }
+    quoted_value(input, skip_spaces(input, sign + 1)?)
+}
+
+/// Reads a quoted value, whose quotes may themselves be escaped, as in JSON inside JSON.
+pub(super) fn quoted_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
+    let prefix = matches!(input.get(at)?, Some(b'b' | b'r' | b'u' | b'B' | b'R' | b'U'));
+    let slashes = if prefix { at + 1 } else { at };
+    let open = input.run(slashes, 7, |byte| byte == b'\\')?;
+    let Some(quote @ (b'"' | b'\'' | b'`')) = input.get(open)? else { return Ok(None) };
+    let escaped = open > slashes;
+    let start = open + 1;
+    let mut end = start;
+    while end < start + LOOK {
+        match input.get(end)? {
+            // Output is often cut off, so a missing quote proves nothing.
+            None | Some(b'\n') => break,
+            Some(byte) if byte == quote => break,
+            Some(b'\\') if escaped => break,
+            Some(b'\\') => end += 2,
+            Some(_) => end += 1,
+        }
+    }
+    let closed = end < start + LOOK;
+    let rest = match quote {
+        _ if closed => Rest::Nothing,
+        _ if escaped => Rest::Run(|byte| !matches!(byte, b'\\' | b'\n')),
+        b'"' => Rest::Run(|byte| !matches!(byte, b'"' | b'\n')),
+        b'\'' => Rest::Run(|byte| !matches!(byte, b'\'' | b'\n')),
+        _ => Rest::Run(|byte| !matches!(byte, b'`' | b'\n')),
+    };
+    // An escape may have carried the end past what has been looked at.
+    input.get(end.saturating_sub(1))?;
+    let end = end.min(input.bytes.len());
+    Ok(Some(Value { span: start..end, place: Place::Quoted, rest, separated: false }))
+}
+
+/// Reads a value without quotes.
+pub(super) fn bare_value(input: Input<'_>, at: usize, place: Place) -> Result<Value, NeedMore> {
+    let class: Class = if place == Place::Query { is_query } else { is_bare };
+    let mut end = at;
+    loop {
+        end = input.run(end, LOOK - (end - at), class)?;
+        // A backslash belongs to the value unless it begins an escape, as in a dump inside a JSON string.
+        let escape = matches!(input.get(end)?, Some(b'\\'))
+            && end < at + LOOK
+            && input
+                .get(end + 1)?
+                .is_some_and(|byte| class(byte) && !matches!(byte, b'n' | b'r' | b't' | b'u'));
+        if !escape {
+            break;
+        }
+        end += 1;
+    }
+    let rest = if end < at + LOOK { Rest::Nothing } else { Rest::Run(class) };
+    Ok(Value { span: at..end, place, rest, separated: is_separated(input, end)? })
+}
+
+fn is_separated(input: Input<'_>, end: usize) -> Result<bool, NeedMore> {
+    Ok(matches!(input.get(end)?, Some(b',' | b';')) && !input.get(end + 1)?.is_some_and(is_name))
+}
+
+/// Reads the text of an element up to its end tag.
+pub(super) fn element_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
+    let end = input.run(at, LOOK, |byte| !matches!(byte, b'<' | b'\n' | b' '))?;
+    if end == at || !input.starts_with(end, b"</")? {
+        return Ok(None);
+    }
+    Ok(Some(Value { span: at..end, place: Place::Element, rest: Rest::Nothing, separated: false }))
+}
+
+fn is_bare(byte: u8) -> bool {
+    byte > b' ' && byte != 0x7F && !b"\"'`,;\\".contains(&byte)
+}
+
+fn is_query(byte: u8) -> bool {
+    is_bare(byte) && !b"&#<>()[]{}|".contains(&byte)
+}
+
+/// Returns the place after spaces.
+pub(super) fn skip_spaces(input: Input<'_>, at: usize) -> Result<usize, NeedMore> {
+    input.run(at, MAX_SPACES, |byte| matches!(byte, b' ' | b'\t'))
+}
+
+/// Returns whether a byte may be part of a name.
+pub(super) fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}

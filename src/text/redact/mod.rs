@@ -1,0 +1,203 @@
+//! The one redactor: replaces secrets by `[redacted:KIND]` before text is journaled, logged, exported or sent.
+//!
+//! Values that Planwright loaded itself are always found, wherever they stand. Other secrets are found by their shape
+//! or by the name before them; ordinary source code, hashes and identifiers are left alone. What is redacted stays
+//! as it is when redacted again. Text should be [cleaned](super::clean()) first: an escape sequence inside a key would
+//! hide it. A stream is redacted to exactly what its whole text would be, however it was cut into pieces.
+
+mod assign;
+mod literal;
+mod loaded;
+mod pem;
+mod scan;
+mod stream;
+mod tokens;
+mod value;
+
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use loaded::Loaded;
+use scan::{Input, Rules, Scan, Triggers, Verdict};
+pub use stream::StreamRedactor;
+
+/// What a secret was taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A value that Planwright loaded.
+    LoadedKey,
+    /// A key of a model provider.
+    ApiKey,
+    /// An Amazon access key.
+    AwsKey,
+    /// A GitHub token.
+    GithubToken,
+    /// A GitLab token.
+    GitlabToken,
+    /// A Slack token or hook.
+    SlackToken,
+    /// A Google key or token.
+    GoogleKey,
+    /// A Stripe key.
+    StripeKey,
+    /// An npm token.
+    NpmToken,
+    /// A token of another vendor.
+    Token,
+    /// A web token in three parts.
+    Jwt,
+    /// A private key block.
+    PrivateKey,
+    /// Credentials of a request.
+    Authorization,
+    /// A password in an address.
+    UrlPassword,
+    /// A value named as a password.
+    Password,
+    /// A value named as a secret, token or key.
+    Secret,
+}
+
+impl Kind {
+    /// Returns the name that stands in the label.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LoadedKey => "loaded_key",
+            Self::ApiKey => "api_key",
+            Self::AwsKey => "aws_key",
+            Self::GithubToken => "github_token",
+            Self::GitlabToken => "gitlab_token",
+            Self::SlackToken => "slack_token",
+            Self::GoogleKey => "google_key",
+            Self::StripeKey => "stripe_key",
+            Self::NpmToken => "npm_token",
+            Self::Token => "token",
+            Self::Jwt => "jwt",
+            Self::PrivateKey => "private_key",
+            Self::Authorization => "authorization",
+            Self::UrlPassword => "url_password",
+            Self::Password => "password",
+            Self::Secret => "secret",
+        }
+    }
+}
+
+/// Where the first secret of a text was found, to name the place without showing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What it was taken for.
+    pub kind: Kind,
+    /// The bytes that gave it away; a long secret may go on after them.
+    pub span: Range<usize>,
+}
+
+/// Finds and replaces secrets. Cheap to clone; holds the loaded values, and never shows them.
+#[derive(Clone)]
+pub struct Redactor(Arc<RuleSets>);
+
+struct RuleSets {
+    loaded: Loaded,
+    patterns: Patterns,
+}
+
+impl Redactor {
+    /// Prepares a redactor that knows these values besides the built-in patterns. Values under six bytes are ignored.
+    pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
+        Self(Arc::new(RuleSets { loaded: Loaded::new(secrets), patterns: Patterns::new() }))
+    }
+
+    /// Replaces every secret in a text by its label.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        // Loaded values go first and alone, so that no pattern can end in the middle of one.
+        match self.redact_loaded(text) {
+            Cow::Borrowed(text) => scan::whole(&self.0.patterns, text),
+            Cow::Owned(text) => match scan::whole(&self.0.patterns, &text) {
+                Cow::Owned(redacted) => Cow::Owned(redacted),
+                Cow::Borrowed(_) => Cow::Owned(text),
+            },
+        }
+    }
+
+    fn redact_loaded<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.0.loaded.is_empty() {
+            Cow::Borrowed(text)
+        } else {
+            scan::whole(&self.0.loaded, text)
+        }
+    }
+
+    /// Returns whether [`redact`](Self::redact) would change a text.
+    pub fn would_change(&self, text: &str) -> bool {
+        self.find(text).is_some()
+    }
+
+    /// Finds a secret in a text: the first loaded value, else the first that a pattern tells.
+    pub fn find(&self, text: &str) -> Option<Finding> {
+        let input = Input { bytes: text.as_bytes(), more: false };
+        let hit = Scan::default()
+            .next_hit(&self.0.loaded, input)
+            .or_else(|| Scan::default().next_hit(&self.0.patterns, input))?;
+        Some(Finding { kind: hit.kind, span: hit.span })
+    }
+
+    /// Begins to redact a stream.
+    pub fn stream(&self) -> StreamRedactor {
+        StreamRedactor::new(self.clone())
+    }
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self::new::<&str>([])
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redactor").finish_non_exhaustive()
+    }
+}
+
+/// The built-in patterns.
+struct Patterns {
+    triggers: Triggers,
+    /// What must follow the trigger of a token, so that most words are passed over at the third byte.
+    seconds: Triggers,
+}
+
+impl Patterns {
+    fn new() -> Self {
+        let (mut triggers, mut seconds) = (Triggers::new(), Triggers::new());
+        tokens::add_triggers(&mut triggers, &mut seconds);
+        assign::add_triggers(&mut triggers);
+        Self { triggers, seconds }
+    }
+}
+
+impl Rules for Patterns {
+    fn triggers(&self) -> &Triggers {
+        &self.triggers
+    }
+
+    fn judge(&self, input: Input<'_>, at: usize) -> Verdict {
+        match (input.bytes[at], input.bytes[at + 1]) {
+            (b':', b'/') => tokens::judge_address(input, at),
+            (b':' | b'=' | b'>' | b'"' | b'\'', _) => assign::judge(input, at),
+            (b'-', _) => match pem::judge(input, at)? {
+                None => assign::judge_option(input, at),
+                found => Ok(found),
+            },
+            (_, second) => match input.get(at + 2)? {
+                Some(third) if self.seconds.has(second, third) => tokens::judge(input, at),
+                _ => Ok(None),
+            },
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Private key blocks, the one secret that spans lines.
+
+use super::Kind;
+use super::scan::{Hit, Input, NeedMore, Rest, Verdict};
+
+/// No key is longer; a block that never ends must not swallow the rest of a log.
+const MAX_BODY: usize = 32 * 1024;
+/// A line with so many gaps between words is prose or code, not part of a key.
+const MAX_GAPS: usize = 5;
+
+/// Judges a block header: `-----BEGIN … PRIVATE KEY-----` with something after it that can be a key. Source code that
+/// only names the header is left alone.
+pub(super) fn judge(input: Input<'_>, at: usize) -> Verdict {
+    if !input.starts_with(at, b"-----BEGIN ")? {
+        return Ok(None);
+    }
+    let title = at + 11;
+    let title_end = input.run(title, 48, is_title)?;
+    let private = input.bytes[title..title_end].windows(11).any(|words| words == b"PRIVATE KEY");
+    if !private || !input.starts_with(title_end, b"-----")? {
+        return Ok(None);
+    }
+    let end = title_end + 5;
+    if !begins_key(input, end)? {
+        return Ok(None);
+    }
+    Ok(Some(Hit { span: at..end, kind: Kind::PrivateKey, rest: Rest::Pem(PemBody::default()) }))
+}
+
+fn begins_key(input: Input<'_>, end: usize) -> Result<bool, NeedMore> {
+    // Line ends may be spelled out, and the lines may be strings joined in source code.
+    let mut body = end;
+    while body < end + 64 {
+        match input.get(body)? {
+            Some(b'\\') if matches!(input.get(body + 1)?, Some(b'n' | b'r' | b't')) => body += 2,
+            Some(byte) if byte.is_ascii_whitespace() || b"\\\"'`+,.>|#*".contains(&byte) => {
+                body += 1;
+            }
+            _ => break,
+        }
+    }
+    for header in ["Proc-Type", "DEK-Info", "Version:", "Comment:"] {
+        if input.starts_with(body, header.as_bytes())? {
+            return Ok(true);
+        }
+    }
+    Ok(input.run(body, 16, is_base64)? == body + 16)
+}
+
+fn is_title(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+/// Follows a key block to its end.
+#[derive(Debug, Default)]
+pub(super) struct PemBody {
+    swallowed: usize,
+    gaps: usize,
+    /// A header line such as `Comment: my key` may have gaps.
+    colon: bool,
+    in_word: bool,
+}
+
+impl PemBody {
+    /// Swallows from `at`; returns where it stopped, and whether that was the end.
+    pub(super) fn swallow(&mut self, input: Input<'_>, at: usize) -> (usize, bool) {
+        for place in at..input.bytes.len() {
+            let byte = input.bytes[place];
+            if byte == b'-' {
+                match footer_end(input, place) {
+                    Err(NeedMore) => return (place, false),
+                    Ok(Some(end)) => return (end, true),
+                    Ok(None) => {}
+                }
+            }
+            if byte.is_ascii() && (self.swallowed >= MAX_BODY || self.is_foreign(byte)) {
+                return (place, true);
+            }
+            self.swallowed += 1;
+        }
+        (input.bytes.len(), !input.more)
+    }
+
+    fn is_foreign(&mut self, byte: u8) -> bool {
+        match byte {
+            b'\n' => (self.gaps, self.colon, self.in_word) = (0, false, false),
+            b' ' => {
+                self.gaps += usize::from(self.in_word);
+                self.in_word = false;
+            }
+            b':' => self.colon = true,
+            _ => self.in_word = true,
+        }
+        self.gaps >= MAX_GAPS && !self.colon
+    }
+}
+
+fn footer_end(input: Input<'_>, at: usize) -> Result<Option<usize>, NeedMore> {
+    if !input.starts_with(at, b"-----END ")? {
+        return Ok(None);
+    }
+    let title_end = input.run(at + 9, 48, is_title)?;
+    input.run(title_end, 5, |byte| byte == b'-').map(Some)
+}

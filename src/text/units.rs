@@ -1,0 +1,309 @@
+//! Number formats of the screens: one function for each unit, so that a figure reads alike wherever it stands.
+//!
+//! All round half up, none depends on a locale. Columns are padded by the caller (see [`super::pad_left`]).
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+const WEEK: u64 = 7 * DAY;
+const YEAR: u64 = 365 * DAY;
+
+/// Formats measured time: `0m48s`, `3m02s`, `1h04m`, and `4d04h` from one hundred hours on.
+pub fn elapsed(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if seconds < HOUR {
+        format!("{}m{:02}s", seconds / MINUTE, seconds % MINUTE)
+    } else if seconds < 100 * HOUR {
+        format!("{}h{:02}m", seconds / HOUR, seconds % HOUR / MINUTE)
+    } else {
+        format!("{}d{:02}h", seconds / DAY, seconds % DAY / HOUR)
+    }
+}
+
+/// Formats the change between two measured times, given in seconds: `+3m20s`, `-0m04s`.
+pub fn elapsed_change(seconds: i64) -> String {
+    signed(seconds, elapsed(Duration::from_secs(seconds.unsigned_abs())))
+}
+
+/// Formats an estimate for a task box: `~6m`, `~90m`, `~4h`, `~5d`. Never zero, since nothing takes no time.
+pub fn estimate(minutes: u64) -> String {
+    match minutes {
+        0..100 => format!("~{}m", minutes.max(1)),
+        100..6_000 => format!("~{}h", rounded(minutes, 60)),
+        _ => format!("~{}d", rounded(minutes, 1_440)),
+    }
+}
+
+/// Formats a planned duration: `24 min`, `90 min`, `2 h`; hours only where they are exact.
+pub fn planned(minutes: u64) -> String {
+    if minutes >= 120 && minutes.is_multiple_of(60) {
+        format!("{} h", count(minutes / 60))
+    } else {
+        working_minutes(minutes)
+    }
+}
+
+/// Formats a range of planned durations: `24 to 38 min`, `90 min to 2 h`; equal ends read as one.
+pub fn planned_range(low: u64, high: u64) -> String {
+    let (from, to) = (planned(low), planned(high));
+    match (from.rsplit_once(' '), to.rsplit_once(' ')) {
+        _ if from == to => from,
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {to}"),
+        _ => format!("{from} to {to}"),
+    }
+}
+
+/// Formats working time for columns that must share one unit: `435 min`, `1,005 min`.
+pub fn working_minutes(minutes: u64) -> String {
+    format!("{} min", count(minutes))
+}
+
+/// Formats a token count for columns: `312`, `18.4k`, `148k`, `1.2M`.
+pub fn tokens(tokens: u64) -> String {
+    match tokens {
+        0..1_000 => tokens.to_string(),
+        1_000..99_950 => format!("{}k", tenths(tokens, 1_000)),
+        99_950..999_500 => format!("{}k", rounded(tokens, 1_000)),
+        _ => format!("{}M", tenths(tokens, 1_000_000)),
+    }
+}
+
+/// Formats a token count for headers, without decimals below a million: `312`, `61k`, `148k`, `1.2M`.
+pub fn tokens_whole(count: u64) -> String {
+    match count {
+        1_000..99_950 => format!("{}k", rounded(count, 1_000)),
+        _ => tokens(count),
+    }
+}
+
+/// Formats the change between two token counts, always in thousands: `-0.3k`, `+14k`.
+pub fn tokens_change(change: i64) -> String {
+    let size = change.unsigned_abs();
+    let figure = match size {
+        0..9_950 => format!("{}k", tenths(size, 1_000)),
+        _ => tokens_whole(size),
+    };
+    signed(change, figure)
+}
+
+/// Formats money given in millionths of a dollar: `$0.62`, `$1,204.50`.
+pub fn money(micros: u64) -> String {
+    let cents = rounded(micros, 10_000);
+    format!("${}.{:02}", count(cents / 100), cents % 100)
+}
+
+/// Formats the change between two amounts in millionths of a dollar: `+$0.05`, `-$0.15`, and `$0.00` for none.
+pub fn money_change(micros: i64) -> String {
+    let figure = money(micros.unsigned_abs());
+    if figure == "$0.00" { figure } else { signed(micros, figure) }
+}
+
+/// Formats a size in decimal units: `312 B`, `4.2 kB`, `118 kB`, `25 MB`.
+pub fn bytes(size: u64) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    for (unit, name) in UNITS {
+        // What would round to a thousand of the smaller unit already reads as one of this.
+        if size >= unit - unit / 2_000 {
+            let figure = if size < unit * 9 + unit / 20 * 19 {
+                tenths(size, unit)
+            } else {
+                count(rounded(size, unit))
+            };
+            return format!("{figure} {name}");
+        }
+    }
+    format!("{size} B")
+}
+
+/// Formats a whole number with thousands apart: `1,204`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Formats a part of a whole as a percentage: `31 %`. Shows `0 %` for an empty whole, and `99 %` until all is there.
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "0 %".to_owned();
+    }
+    let (part_wide, whole_wide) = (u128::from(part), u128::from(whole));
+    let figure = (part_wide * 200 + whole_wide) / (whole_wide * 2);
+    let figure = if part < whole { figure.min(99) } else { figure };
+    format!("{figure} %")
+}
+
+/// Formats how long ago something was: `now`, `14 min`, `2 h`, `3 d`, `6 wk`, `2 y`. Rounds down, as ages do.
+pub fn age(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (figure, unit) = match seconds {
+        0..MINUTE => return "now".to_owned(),
+        MINUTE..HOUR => (seconds / MINUTE, "min"),
+        HOUR..DAY => (seconds / HOUR, "h"),
+        _ if seconds < 2 * WEEK => (seconds / DAY, "d"),
+        _ if seconds < 2 * YEAR => (seconds / WEEK, "wk"),
+        _ => (seconds / YEAR, "y"),
+    };
+    format!("{figure} {unit}")
+}
+
+/// Formats a confidence without its leading zero: `.838` in planning (three digits), `.92` on steps (two digits).
+pub fn confidence(value: f64, digits: usize) -> String {
+    let value = if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 };
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{value:.digits$}");
+    match out.strip_prefix("0.") {
+        Some(decimals) => format!(".{decimals}"),
+        None => out,
+    }
+}
+
+fn rounded(value: u64, unit: u64) -> u64 {
+    value / unit + u64::from(value % unit >= unit.div_ceil(2))
+}
+
+/// Formats with one decimal, dropped when it is zero.
+fn tenths(value: u64, unit: u64) -> String {
+    let tenths = rounded(value, unit / 10);
+    match tenths % 10 {
+        0 => count(tenths / 10),
+        decimal => format!("{}.{decimal}", count(tenths / 10)),
+    }
+}
+
+fn signed(change: i64, figure: String) -> String {
+    match change {
+        0 => figure,
+        1.. => format!("+{figure}"),
+        _ => format!("-{figure}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn elapsed_keeps_two_units() {
+        let shown =
+            [0, 48, 182, 848, 3_599, 3_600, 3_840, 359_999, 360_000].map(|s| elapsed(seconds(s)));
+        assert_eq!(
+            shown,
+            ["0m00s", "0m48s", "3m02s", "14m08s", "59m59s", "1h00m", "1h04m", "99h59m", "4d04h"]
+        );
+        assert_eq!([200, -4, 0].map(elapsed_change), ["+3m20s", "-0m04s", "0m00s"]);
+    }
+
+    #[test]
+    fn planned_durations_use_hours_only_where_exact() {
+        let shown = [0, 24, 60, 90, 120, 150, 480, 1_005].map(planned);
+        assert_eq!(
+            shown,
+            ["0 min", "24 min", "60 min", "90 min", "2 h", "150 min", "8 h", "1,005 min"]
+        );
+        assert_eq!(planned_range(24, 38), "24 to 38 min");
+        assert_eq!(planned_range(90, 120), "90 min to 2 h");
+        assert_eq!(planned_range(24, 24), "24 min");
+        assert_eq!([0, 6, 90, 240, 7_200].map(estimate), ["~1m", "~6m", "~90m", "~4h", "~5d"]);
+    }
+
+    #[test]
+    fn tokens_shorten_with_size() {
+        let shown = [
+            0, 312, 999, 1_000, 9_700, 18_449, 99_949, 99_950, 148_200, 999_499, 999_500, 1_240_000,
+        ];
+        assert_eq!(
+            shown.map(tokens),
+            [
+                "0", "312", "999", "1k", "9.7k", "18.4k", "99.9k", "100k", "148k", "999k", "1M",
+                "1.2M"
+            ]
+        );
+        assert_eq!(
+            [312, 61_400, 148_000, 2_000_000].map(tokens_whole),
+            ["312", "61k", "148k", "2M"]
+        );
+        assert_eq!([-300, 14_100, -44_000, 0].map(tokens_change), ["-0.3k", "+14k", "-44k", "0k"]);
+    }
+
+    #[test]
+    fn money_is_rounded_to_cents() {
+        let shown = [0, 4_999, 5_000, 620_000, 1_999_999, 1_204_500_000].map(money);
+        assert_eq!(shown, ["$0.00", "$0.00", "$0.01", "$0.62", "$2.00", "$1,204.50"]);
+        assert_eq!([50_000, -150_000, -10].map(money_change), ["+$0.05", "-$0.15", "$0.00"]);
+    }
+
+    #[test]
+    fn bytes_are_decimal() {
+        let shown =
+            [0, 312, 999, 1_000, 4_190, 9_949, 9_950, 118_000, 999_400, 999_600, 25_000_000]
+                .map(bytes);
+        let expected = [
+            "0 B", "312 B", "999 B", "1 kB", "4.2 kB", "9.9 kB", "10 kB", "118 kB", "999 kB",
+            "1 MB", "25 MB",
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(bytes(u64::MAX), "18,446,744 TB");
+    }
+
+    #[test]
+    fn counts_and_percentages() {
+        assert_eq!(
+            [0, 12, 999, 1_204, 1_234_567].map(count),
+            ["0", "12", "999", "1,204", "1,234,567"]
+        );
+        assert_eq!(percent(610, 800), "76 %");
+        assert_eq!(percent(31, 100), "31 %");
+        assert_eq!(percent(999, 1_000), "99 %");
+        assert_eq!(percent(3, 3), "100 %");
+        assert_eq!(percent(3, 2), "150 %");
+        assert_eq!(percent(0, 0), "0 %");
+    }
+
+    #[test]
+    fn ages_grow_coarser() {
+        let shown = [0, 59, 60, 840, 7_200, 86_400, 259_200, 1_209_600, 3_628_800, 63_072_000]
+            .map(|s| age(seconds(s)));
+        assert_eq!(
+            shown,
+            ["now", "now", "1 min", "14 min", "2 h", "1 d", "3 d", "2 wk", "6 wk", "2 y"]
+        );
+    }
+
+    #[test]
+    fn confidence_has_no_leading_zero() {
+        assert_eq!(confidence(0.838, 3), ".838");
+        assert_eq!(confidence(0.92, 2), ".92");
+        assert_eq!(confidence(0.999, 2), "1.00");
+        assert_eq!(confidence(f64::NAN, 2), ".00");
+    }
+
+    proptest! {
+        #[test]
+        fn no_figure_panics(value: u64, other: u64, change: i64, ratio: f64) {
+            let time = Duration::from_secs(value);
+            let shown = [
+                elapsed(time), age(time), estimate(value), planned(value), planned_range(value, other),
+                tokens(value), tokens_whole(value), money(value), bytes(value), count(value), percent(value, other),
+                elapsed_change(change), tokens_change(change), money_change(change), confidence(ratio, 2),
+            ];
+            prop_assert!(shown.iter().all(|figure| !figure.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Display width by grapheme, and fitting text into columns.
+//!
+//! Widths follow `unicode-width` with ambiguous characters one cell wide, the measure the frame buffer uses as well.
+//! A grapheme is never split: one that does not fit at the edge makes the text a cell shorter instead. Expects text
+//! that went through [`clean`](super::clean()); control characters have no meaningful width.
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Marks the place where text was cut.
+pub const ELLIPSIS: &str = "…";
+
+/// Measures the cells a text takes.
+pub fn display_width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.graphemes(true).map(grapheme_width).sum() }
+}
+
+/// Measures the cells one grapheme takes.
+pub(super) fn grapheme_width(grapheme: &str) -> usize {
+    match grapheme.as_bytes() {
+        [_] => 1,
+        _ => grapheme.width(),
+    }
+}
+
+/// Cuts text at its end, `…` included, to at most `cols` cells.
+pub fn truncate_end(text: &str, cols: usize) -> Cow<'_, str> {
+    if fits(text, cols) {
+        return Cow::Borrowed(text);
+    }
+    match cols {
+        0 => Cow::Borrowed(""),
+        _ => Cow::Owned(format!("{}{ELLIPSIS}", head(text, cols - 1))),
+    }
+}
+
+/// Cuts text in its middle, `…` included, to at most `cols` cells, as ids are cut: `mig…v2`.
+pub fn truncate_middle(text: &str, cols: usize) -> Cow<'_, str> {
+    if fits(text, cols) {
+        return Cow::Borrowed(text);
+    }
+    let Some(kept) = cols.checked_sub(1) else { return Cow::Borrowed("") };
+    let front = head(text, kept.div_ceil(2));
+    let back = tail(&text[front.len()..], kept / 2);
+    Cow::Owned(format!("{front}{ELLIPSIS}{back}"))
+}
+
+/// Fills text with spaces on its right to at least `cols` cells. Longer text stays whole.
+pub fn pad_right(text: &str, cols: usize) -> Cow<'_, str> {
+    match missing(text, cols) {
+        0 => Cow::Borrowed(text),
+        gap => Cow::Owned(format!("{text}{:gap$}", "")),
+    }
+}
+
+/// Fills text with spaces on its left to at least `cols` cells. Longer text stays whole: figures are never cut.
+pub fn pad_left(text: &str, cols: usize) -> Cow<'_, str> {
+    match missing(text, cols) {
+        0 => Cow::Borrowed(text),
+        gap => Cow::Owned(format!("{:gap$}{text}", "")),
+    }
+}
+
+/// Makes text exactly `cols` cells wide: cut at its end or filled on its right.
+pub fn fit(text: &str, cols: usize) -> Cow<'_, str> {
+    match truncate_end(text, cols) {
+        Cow::Borrowed(text) => pad_right(text, cols),
+        Cow::Owned(text) => Cow::Owned(pad_right(&text, cols).into_owned()),
+    }
+}
+
+/// Returns whether text takes at most `cols` cells, without measuring more of it than that.
+pub fn fits(text: &str, cols: usize) -> bool {
+    head(text, cols).len() == text.len()
+}
+
+/// Returns the longest beginning of whole graphemes within `cols` cells.
+pub(super) fn head(text: &str, cols: usize) -> &str {
+    &text[..taken(text.graphemes(true), cols)]
+}
+
+fn tail(text: &str, cols: usize) -> &str {
+    &text[text.len() - taken(text.graphemes(true).rev(), cols)..]
+}
+
+fn taken<'a>(graphemes: impl Iterator<Item = &'a str>, cols: usize) -> usize {
+    let (mut width, mut bytes) = (0, 0);
+    for grapheme in graphemes {
+        width += grapheme_width(grapheme);
+        if width > cols {
+            break;
+        }
+        bytes += grapheme.len();
+    }
+    bytes
+}
+
+fn missing(text: &str, cols: usize) -> usize {
+    if fits(text, cols) { cols - display_width(text) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn width_counts_cells_not_characters() {
+        let shown = ["", "abc", "é", "e\u{301}", "日本", "👩‍👩‍👧", "…─·"].map(display_width);
+        assert_eq!(shown, [0, 3, 1, 1, 4, 2, 3]);
+    }
+
+    #[test]
+    fn the_end_is_cut_with_a_mark() {
+        assert_eq!(truncate_end("Migration guide", 14), "Migration gui…");
+        assert_eq!(truncate_end("Publish", 7), "Publish");
+        assert_eq!(truncate_end("Publish", 1), "…");
+        assert_eq!(truncate_end("Publish", 0), "");
+        assert_eq!(truncate_end("", 0), "");
+    }
+
+    #[test]
+    fn ids_are_cut_in_the_middle() {
+        assert_eq!(truncate_middle("migrate-v2", 6), "mig…v2");
+        assert_eq!(truncate_middle("migrate-v2", 10), "migrate-v2");
+        assert_eq!(truncate_middle("migrate-v2", 2), "m…");
+        assert_eq!(truncate_middle("migrate-v2", 0), "");
+    }
+
+    #[test]
+    fn a_wide_grapheme_at_the_edge_is_left_out_and_filled() {
+        assert_eq!(truncate_end("日本語", 4), "日…");
+        assert_eq!(fit("日本語", 4), "日… ");
+        assert_eq!(fit("日本", 4), "日本");
+        assert_eq!(truncate_middle("日本語日本語", 6), "日…語");
+    }
+
+    #[test]
+    fn padding_never_cuts() {
+        assert_eq!(pad_right("ab", 4), "ab  ");
+        assert_eq!(pad_left("1,204", 7), "  1,204");
+        assert_eq!(pad_left("1,204", 3), "1,204");
+        assert_eq!(fit("1,204", 3), "1,…");
+    }
+
+    proptest! {
+        #[test]
+        fn cut_text_fits(text in "\\PC{0,24}", cols in 0_usize..30) {
+            prop_assert!(display_width(&truncate_end(&text, cols)) <= cols);
+            prop_assert!(display_width(&truncate_middle(&text, cols)) <= cols);
+            prop_assert_eq!(fits(&text, cols), display_width(&text) <= cols);
+        }
+
+        #[test]
+        fn fitted_text_is_exact(text in "[a-z日本é ]{0,24}", cols in 0_usize..30) {
+            prop_assert_eq!(display_width(&fit(&text, cols)), cols);
+            prop_assert!(display_width(&pad_left(&text, cols)) >= cols);
+        }
+    }
+}
