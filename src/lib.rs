@@ -3,9 +3,17 @@
 //! Everything that happens is an [`event`]; every screen is a fold over events; people act through commands.
 //! `ARCHITECTURE.md` shows how the modules depend on each other.
 
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod engine;
 pub mod event;
+pub mod headless;
 pub mod model;
+pub mod planning;
 pub mod replay;
 pub mod state;
+pub mod store;
 pub mod text;
+pub mod tools;
 pub mod tui;

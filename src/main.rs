@@ -1,3 +1,5 @@
 //! The thin binary: hands over to the library and turns its result into an exit code.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    planwright::cli::main()
+}

@@ -109,8 +109,6 @@ fn request() -> impl Strategy<Value = Request> {
     let kind = prop_oneof![
         Just(RequestKind::FinalPlan { hash: Digest::of(&1).unwrap(), revision: 1 }),
         call_id().prop_map(|call| RequestKind::InDoubt { call }),
-        task_id().prop_map(|task| RequestKind::FailedTask { task }),
-        Just(RequestKind::Cap { cap: "RUN_TOKEN_LIMIT".into() }),
     ];
     (1..5u32, kind, action(), prop::option::of(task_id())).prop_map(|(id, kind, action, task)| {
         Request {
@@ -200,6 +198,7 @@ fn call_event() -> impl Strategy<Value = CallEvent> {
         Just(CallOutcome::Signalled { signal: 9 }),
         Just(CallOutcome::TimedOut { limit_seconds: 5 }),
         Just(CallOutcome::Cancelled),
+        failure().prop_map(|failure| CallOutcome::Errored { failure }),
         Just(CallOutcome::SaidToHaveHappened),
         Just(CallOutcome::GivenUp),
     ];

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{CallId, Digest};
+use crate::model::{CallId, Digest, Failure};
 
 /// What a call can do to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -50,6 +50,10 @@ pub enum CallOutcome {
     Cancelled,
     CouldNotStart {
         message: String,
+    },
+    /// The tool itself said what went wrong and how it is to be treated.
+    Errored {
+        failure: Failure,
     },
     /// It was in doubt, and the person said that it took place.
     SaidToHaveHappened,

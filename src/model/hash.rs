@@ -15,7 +15,12 @@ pub struct Digest(String);
 impl Digest {
     /// Hashes any serialisable value by its canonical JSON.
     pub fn of<T: Serialize>(value: &T) -> Result<Self, serde_json::Error> {
-        Ok(Self::of_bytes(canonical_json(&serde_json::to_value(value)?).as_bytes()))
+        Ok(Self::of_json(&serde_json::to_value(value)?))
+    }
+
+    /// Hashes a JSON value by its canonical form.
+    pub fn of_json(value: &Value) -> Self {
+        Self::of_bytes(canonical_json(value).as_bytes())
     }
 
     fn of_bytes(bytes: &[u8]) -> Self {

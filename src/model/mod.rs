@@ -11,6 +11,7 @@ pub mod plan;
 pub mod request;
 pub mod step;
 pub mod task;
+pub mod violation;
 
 pub use amount::MicroDollars;
 pub use failure::{Category, Failure, SkipReason};
@@ -21,3 +22,4 @@ pub use plan::{CriticalPathBy, GraphFacts, Normalization, Plan};
 pub use request::{Actor, Answer, Choice, ChoiceAction, Request, RequestKind};
 pub use step::{ReActStep, ReActTrace, StepAction};
 pub use task::{ExitCriterion, Origin, Repeat, RunKind, SandboxChoice, TaskNode};
+pub use violation::{Severity, Violation};

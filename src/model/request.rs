@@ -12,10 +12,6 @@ pub enum RequestKind {
     FinalPlan { hash: Digest, revision: u32 },
     /// Whether a call that was started before a crash took place.
     InDoubt { call: CallId },
-    /// What to do after a task failed for good.
-    FailedTask { task: TaskId },
-    /// A cap was reached and the run is held.
-    Cap { cap: String },
 }
 
 /// What a key in the panel stands for.
@@ -27,22 +23,14 @@ pub enum ChoiceAction {
     Abandon,
     /// The call in doubt took place.
     Happened,
-    /// Run the call in doubt, or the failed task, again.
+    /// Run the call in doubt again.
     RunAgain,
-    /// Run a failed task and all that depends on it again.
-    RunWithDependents,
     /// Go on without the task; dependents treat it as met.
     SkipAlone,
     /// Skip the task and all that depends on it.
     SkipWithDependents,
-    /// Let a capped run go on this once.
-    RaiseOnce,
-    /// Lift a cap for the rest of the session.
-    RaiseForSession,
-    /// Stop; the question stays open or the results are kept.
+    /// Stop; the question stays open.
     Stop,
-    /// Leave things as they are.
-    Dismiss,
 }
 
 /// One way to answer, with what follows from it.

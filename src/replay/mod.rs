@@ -3,7 +3,9 @@
 //! A [`History`] reads the past from a [`RecordSource`], a journal or an exported file. Reading never runs anything.
 
 mod history;
+mod journal;
 mod source;
 
 pub use history::{CHECKPOINT_INTERVAL, History};
+pub use journal::JournalSource;
 pub use source::{MemorySource, RecordSource, SourceError};

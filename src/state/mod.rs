@@ -72,6 +72,24 @@ pub enum SessionStatus {
 }
 
 impl SessionStatus {
+    const ALL: [Self; 10] = [
+        Self::Planning,
+        Self::NeedsYou,
+        Self::Held,
+        Self::Running,
+        Self::Paused,
+        Self::Interrupted,
+        Self::Yours,
+        Self::Done,
+        Self::Failed,
+        Self::Abandoned,
+    ];
+
+    /// Reads what [`SessionStatus::word`] wrote.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.word() == word)
+    }
+
     /// The word for it on screens and in lists.
     pub fn word(self) -> &'static str {
         match self {

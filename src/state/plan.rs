@@ -66,7 +66,7 @@ impl PlanSlice {
                 true
             }
             PlanEvent::Approved { hash, by } => {
-                self.approval = Some(ApprovalRecord { hash: hash.clone(), by: *by, at: record.at });
+                self.approve(hash, *by, record.at);
                 self.is_approved()
             }
             PlanEvent::Abandoned { .. } => {
@@ -74,6 +74,10 @@ impl PlanSlice {
                 true
             }
         }
+    }
+
+    pub(crate) fn approve(&mut self, hash: &Digest, by: Actor, at: Timestamp) {
+        self.approval = Some(ApprovalRecord { hash: hash.clone(), by, at });
     }
 
     /// Whether the approval names the current revision.

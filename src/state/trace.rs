@@ -273,6 +273,7 @@ pub fn outcome_words(outcome: &CallOutcome) -> String {
         }
         CallOutcome::Cancelled => "cancelled".to_owned(),
         CallOutcome::CouldNotStart { message } => format!("could not start: {message}"),
+        CallOutcome::Errored { failure } => format!("error {}: {}", failure.code, failure.message),
         CallOutcome::SaidToHaveHappened => "said to have happened".to_owned(),
         CallOutcome::GivenUp => "outcome unknown, not counted".to_owned(),
     }
@@ -293,13 +294,9 @@ pub fn action_word(action: ChoiceAction) -> &'static str {
         ChoiceAction::Abandon => "abandoned",
         ChoiceAction::Happened => "said to have happened",
         ChoiceAction::RunAgain => "run again",
-        ChoiceAction::RunWithDependents => "run again with dependents",
         ChoiceAction::SkipAlone => "skipped, the rest goes on",
         ChoiceAction::SkipWithDependents => "skipped with dependents",
-        ChoiceAction::RaiseOnce => "raised once",
-        ChoiceAction::RaiseForSession => "raised for the session",
         ChoiceAction::Stop => "stopped",
-        ChoiceAction::Dismiss => "left as it is",
     }
 }
 
@@ -308,8 +305,6 @@ pub fn request_word(kind: &RequestKind) -> &'static str {
     match kind {
         RequestKind::FinalPlan { .. } => "final plan",
         RequestKind::InDoubt { .. } => "call in doubt",
-        RequestKind::FailedTask { .. } => "failed task",
-        RequestKind::Cap { .. } => "cap reached",
     }
 }
 

@@ -8,6 +8,7 @@
 mod chars;
 mod clean;
 mod escape;
+mod nearest;
 mod redact;
 mod reveal;
 pub mod units;
@@ -15,6 +16,7 @@ mod width;
 mod wrap;
 
 pub use clean::{clean, clean_line, from_bytes_lossy};
+pub use nearest::nearest;
 pub use redact::{Finding, Kind as SecretKind, Redactor, StreamRedactor};
 pub use reveal::{Revealed, reveal, reveal_segments};
 pub use width::{

@@ -1,0 +1,319 @@
+//! The composition root: settings, store, engine and screens put together.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use jiff::Timestamp;
+use tokio::sync::watch;
+
+use crate::cli::{Problem, Shared};
+use crate::config::{self, Origin, Settings};
+use crate::engine::resume::{TakeUp, first_events};
+use crate::engine::{self, EngineOptions, Features, SessionHandle, ShellRunner};
+use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, SessionEvent};
+use crate::model::{GraphFacts, Normalization, Plan, RequestId, Seq, SessionId};
+use crate::replay::{History, JournalSource};
+use crate::state::SessionState;
+use crate::store::{FindError, NewSession, OpenMode, SessionSummary, Store, StoreError};
+use crate::text::Redactor;
+use crate::tui::{self, ColorDepth, KeyOverrides, Theme, UiSettings};
+
+/// The name and version that sessions remember.
+pub const PROGRAM: &str = concat!("planwright ", env!("CARGO_PKG_VERSION"));
+
+/// Variables that hold the keys of model providers. Commands never see them.
+const PROVIDER_KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+
+/// A plan that was read and resolved, ready to become a session.
+#[derive(Debug)]
+pub struct ReadyPlan {
+    pub plan: Plan,
+    pub facts: GraphFacts,
+    pub normalization: Vec<Normalization>,
+    /// The file it came from, as the person named it.
+    pub file: Option<String>,
+}
+
+/// Settings without a store, for commands that need none.
+#[derive(Debug)]
+pub struct App {
+    pub settings: Settings,
+    pub config_path: PathBuf,
+    data_dir: Option<PathBuf>,
+    no_color: bool,
+}
+
+impl App {
+    /// Reads the settings; the command line goes last.
+    pub fn settings_only(shared: &Shared) -> anyhow::Result<Self> {
+        let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
+        let mut settings = Settings::load(&config_path, shared.config.is_some())?;
+        settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
+        settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
+        let no_color =
+            shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let data_dir = shared.data_dir.clone().or_else(config::data_dir);
+        Ok(Self { settings, config_path, data_dir, no_color })
+    }
+
+    /// Opens the store, making it if need be.
+    pub fn open_store(&self) -> anyhow::Result<Store> {
+        Ok(Store::open(self.dir()?, OpenMode::ReadWrite)?)
+    }
+
+    /// Opens the store for reading. `None` when there is none yet.
+    pub fn read_store(&self) -> anyhow::Result<Option<Store>> {
+        match Store::open(self.dir()?, OpenMode::ReadOnly) {
+            Ok(store) => Ok(Some(store)),
+            Err(StoreError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn dir(&self) -> anyhow::Result<&Path> {
+        self.data_dir.as_deref().ok_or_else(|| {
+            Problem::usage("there is no home directory to keep sessions in")
+                .remedy("name one with --data-dir")
+                .into()
+        })
+    }
+
+    fn engine_options(&self) -> EngineOptions {
+        let keys = PROVIDER_KEYS.iter().filter_map(|name| std::env::var(name).ok());
+        let redactor = Redactor::new(keys);
+        let without = PROVIDER_KEYS.map(str::to_owned).to_vec();
+        let features = Features {
+            task_graphs: self.settings.enable_task_graphs.value,
+            react_tracing: self.settings.enable_react_tracing.value,
+            tool_affinity: self.settings.enable_tool_affinity.value,
+        };
+        EngineOptions {
+            jobs: self.settings.jobs.value,
+            clock: engine::wall_clock(),
+            runner: Arc::new(ShellRunner::new(redactor, without)),
+            features,
+        }
+    }
+
+    /// Makes a session of a plan and starts working on it: the plan is proposed and its approval asked for.
+    pub fn start_plan(
+        &self,
+        store: &Store,
+        ready: ReadyPlan,
+        workspace: &Path,
+    ) -> anyhow::Result<SessionHandle> {
+        let id = SessionId::from_uuid(uuid::Uuid::now_v7());
+        let workspace = workspace.to_string_lossy().into_owned();
+        store.create_session(NewSession {
+            id: id.clone(),
+            created_at: Timestamp::now(),
+            format: FORMAT,
+            parent: None,
+            summary: SessionSummary {
+                title: ready.plan.title.clone(),
+                workspace: workspace.clone(),
+                status: "planning".to_owned(),
+                total: ready.plan.tasks.len() as u32,
+                ..SessionSummary::default()
+            },
+        })?;
+        let journal = store.acquire(&id)?;
+        let first = opening(ready, workspace)?;
+        Ok(engine::start(journal, SessionState::default(), first, self.engine_options()))
+    }
+
+    /// Takes up a saved session.
+    pub fn take_up(
+        &self,
+        store: &Store,
+        id: &SessionId,
+        take_up: TakeUp,
+    ) -> anyhow::Result<SessionHandle> {
+        let journal = store.acquire(id)?;
+        let mut history = history(store, id)?;
+        let state = history.state_at(journal.head())?;
+        let options = self.engine_options();
+        let first = first_events(&state, take_up, options.jobs, PROGRAM);
+        Ok(engine::start(journal, SessionState::clone(&state), first, options))
+    }
+
+    /// What the screens need to know.
+    pub fn ui_settings(&self) -> anyhow::Result<UiSettings> {
+        let name = if self.no_color { "mono" } else { self.settings.theme.value.as_str() };
+        let theme = self.theme(name)?;
+        let keys = self
+            .settings
+            .keys
+            .iter()
+            .map(|(action, key)| (action.clone(), key.value.clone()))
+            .collect();
+        Ok(UiSettings {
+            theme,
+            keys: KeyOverrides(keys),
+            ascii: self.settings.ascii.value || !utf8_locale(),
+            color: if self.no_color { ColorDepth::None } else { color_depth() },
+            now: Timestamp::now,
+            time_zone: jiff::tz::TimeZone::system(),
+        })
+    }
+
+    /// A theme of the person's own goes before a built-in one of the same name.
+    fn theme(&self, name: &str) -> anyhow::Result<Theme> {
+        let own = self.themes_dir().join(format!("{name}.toml"));
+        if own.is_file() {
+            let text = std::fs::read_to_string(&own)
+                .with_context(|| format!("reading {}", own.display()))?;
+            return Theme::parse(name, &text).with_context(|| format!("in {}", own.display()));
+        }
+        Theme::built_in(name).ok_or_else(|| {
+            let names = self.theme_names();
+            let near = crate::text::nearest(name, names.iter().map(String::as_str));
+            let remedy = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", names.join(", ")),
+            };
+            Problem::usage(format!("there is no theme `{name}`")).remedy(remedy).into()
+        })
+    }
+
+    fn themes_dir(&self) -> PathBuf {
+        self.config_path.parent().unwrap_or(Path::new("")).join("themes")
+    }
+
+    /// All themes, built-in ones first.
+    pub fn theme_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Theme::BUILT_IN.into_iter().map(str::to_owned).collect();
+        let mut own: Vec<String> = std::fs::read_dir(self.themes_dir())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| {
+                let path = entry.path();
+                (path.extension()? == "toml")
+                    .then(|| path.file_stem()?.to_str().map(str::to_owned))
+                    .flatten()
+            })
+            .filter(|name| !names.contains(name))
+            .collect();
+        own.sort();
+        names.extend(own);
+        names
+    }
+}
+
+/// The first events of a session made from a plan.
+fn opening(ready: ReadyPlan, workspace: String) -> anyhow::Result<Vec<Event>> {
+    let mut events: Vec<Event> = vec![
+        SessionEvent::Created {
+            format: FORMAT,
+            program: PROGRAM.to_owned(),
+            title: ready.plan.title.clone(),
+            goal: ready.plan.goal.clone(),
+            workspace,
+            plan_file: ready.file,
+        }
+        .into(),
+        SessionEvent::Opened { program: PROGRAM.to_owned(), pid: std::process::id() }.into(),
+        PlanEvent::Proposed {
+            revision: 1,
+            hash: ready.plan.digest().context("hashing the plan")?,
+            plan: Arc::new(ready.plan),
+            facts: Arc::new(ready.facts),
+            normalization: ready.normalization,
+        }
+        .into(),
+    ];
+    let mut state = SessionState::default();
+    for event in &events {
+        state.apply(&Record::new(state.seq.next(), Timestamp::UNIX_EPOCH, event.clone()));
+    }
+    if let Some(current) = &state.plan.current {
+        let request = engine::controller::requests::final_plan(RequestId(1), current);
+        events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
+    }
+    Ok(events)
+}
+
+/// The past of a saved session.
+pub fn history(store: &Store, id: &SessionId) -> anyhow::Result<History> {
+    Ok(History::new(JournalSource::new(store.reader()?, id.clone())))
+}
+
+/// Finds the session a person named.
+pub fn find(store: &Store, name: &str) -> anyhow::Result<SessionId> {
+    match store.find_session(name) {
+        Ok(id) => Ok(id),
+        Err(FindError::None { name }) => Err(no_session(&name)),
+        Err(FindError::Several { name, matches }) => {
+            let ids: Vec<&str> = matches.iter().map(SessionId::as_str).collect();
+            Err(Problem::usage(format!("{} sessions begin with `{name}`", ids.len()))
+                .remedy(format!("name more of the id: {}", ids.join(", ")))
+                .into())
+        }
+        Err(FindError::Store(error)) => Err(error.into()),
+    }
+}
+
+/// The answer to a name that no session has.
+pub fn no_session(name: &str) -> anyhow::Error {
+    let what = if name == "last" {
+        "there is no saved session yet".to_owned()
+    } else {
+        format!("no session begins with `{name}`")
+    };
+    Problem::usage(what).remedy("planwright sessions list shows what there is").into()
+}
+
+/// Follows a session that another process writes: the number of its last durable event, looked at four times a second.
+pub fn follow(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<Seq>> {
+    let mut watch_rows = store.reader()?.watch(id.clone());
+    let (sender, receiver) = watch::channel(store.session(id)?.head);
+    tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(std::time::Duration::from_millis(250));
+        while !sender.is_closed() {
+            ticks.tick().await;
+            match watch_rows.poll() {
+                Ok(Some(head)) => {
+                    sender.send_replace(head);
+                }
+                Ok(None) => {}
+                Err(_) => return,
+            }
+        }
+    });
+    Ok(receiver)
+}
+
+/// How many colours the terminal says it has.
+fn color_depth() -> ColorDepth {
+    let says = |name: &str, word: &str| std::env::var(name).is_ok_and(|value| value.contains(word));
+    if says("COLORTERM", "truecolor") || says("COLORTERM", "24bit") || says("TERM", "direct") {
+        ColorDepth::True
+    } else {
+        ColorDepth::Sixteen
+    }
+}
+
+fn utf8_locale() -> bool {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    match set {
+        Some(locale) => {
+            let locale = locale.to_ascii_lowercase();
+            locale.contains("utf-8") || locale.contains("utf8")
+        }
+        // Nothing set is common in containers, whose terminals all the same speak UTF-8.
+        None => true,
+    }
+}
+
+/// Runs the screen of a session and prints its summary once the terminal is restored.
+pub async fn show(view: tui::SessionView, settings: &UiSettings) -> anyhow::Result<tui::Exit> {
+    let exit = tui::run_session(view, settings).await?;
+    if !exit.summary.is_empty() {
+        crate::cli::Out::new().line(&exit.summary)?;
+    }
+    Ok(exit)
+}

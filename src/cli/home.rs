@@ -1,0 +1,108 @@
+//! `planwright` alone: the saved sessions, to open one.
+
+use super::session::{attend, block_on, needs_screen};
+use super::{Exit, Shared};
+use crate::app::{self, App};
+use crate::engine::resume::TakeUp;
+use crate::headless::Answers;
+use crate::model::SessionId;
+use crate::state::SessionStatus;
+use crate::store::{SessionInfo, Store, StoreError};
+use crate::tui::{self, ExitReason, ListExit, ListItem, SessionView, UiSettings};
+
+pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
+    needs_screen(shared)?;
+    if shared.headless {
+        return super::sessions::list(shared);
+    }
+    let app = App::settings_only(shared)?;
+    let settings = app.ui_settings()?;
+    block_on(async {
+        loop {
+            let items = match app.read_store()? {
+                Some(store) => store.list_sessions()?.into_iter().map(item).collect(),
+                None => Vec::new(),
+            };
+            match tui::run_list(items, &settings).await? {
+                ListExit::Open(id) => match open(shared, &app, &settings, &id).await? {
+                    ExitReason::BackToList => {}
+                    ExitReason::Signal(signal) => return Ok(Exit::for_signal(signal)),
+                    _ => return Ok(Exit::Success),
+                },
+                ListExit::Quit | ListExit::TerminalGone => return Ok(Exit::Success),
+                ListExit::Signal(signal) => return Ok(Exit::for_signal(signal)),
+            }
+        }
+    })
+}
+
+fn item(info: SessionInfo) -> ListItem {
+    ListItem {
+        id: info.id,
+        title: info.summary.title,
+        status: SessionStatus::from_word(&info.summary.status).unwrap_or(SessionStatus::Planning),
+        done: info.summary.done,
+        total: info.summary.total,
+        cost: info.summary.cost,
+        updated_at: info.updated_at,
+        detail: match info.summary.open_requests {
+            0 => None,
+            1 => Some("1 request waits for you".to_owned()),
+            count => Some(format!("{count} requests wait for you")),
+        },
+    }
+}
+
+/// Opens a session the way its state asks for: a finished one in replay, another live, one that somebody else runs to watch.
+async fn open(
+    shared: &Shared,
+    app: &App,
+    settings: &UiSettings,
+    id: &SessionId,
+) -> anyhow::Result<ExitReason> {
+    let store = app.open_store()?;
+    let status = SessionStatus::from_word(&store.session(id)?.summary.status);
+    if matches!(status, Some(SessionStatus::Done | SessionStatus::Abandoned)) {
+        return look(&store, settings, id, None).await;
+    }
+    // A failed run can be retried, so that it opens live; nothing starts before the person says so.
+    let take_up = if matches!(status, Some(SessionStatus::Failed | SessionStatus::Held)) {
+        TakeUp::Look
+    } else {
+        TakeUp::GoOn
+    };
+    match app.take_up(&store, id, take_up) {
+        Ok(handle) => {
+            attend(shared, app, &store, handle, Answers::default()).await?;
+            Ok(ExitReason::BackToList)
+        }
+        Err(error) => match error.downcast_ref::<StoreError>() {
+            Some(StoreError::Held { holder, .. }) => {
+                let who = holder.as_ref().map_or_else(
+                    || "another process".to_owned(),
+                    |holder| format!("process {}", holder.pid),
+                );
+                let note = format!("{who} runs it, watching");
+                look(&store, settings, id, Some(note)).await
+            }
+            _ => Err(error),
+        },
+    }
+}
+
+async fn look(
+    store: &Store,
+    settings: &UiSettings,
+    id: &SessionId,
+    note: Option<String>,
+) -> anyhow::Result<ExitReason> {
+    let view = SessionView {
+        id: id.clone(),
+        history: app::history(store, id)?,
+        head: app::follow(store, id)?,
+        commands: None,
+        start_at: None,
+        note,
+    };
+    Ok(app::show(view, settings).await?.reason)
+}

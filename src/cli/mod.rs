@@ -1,0 +1,157 @@
+//! The command line: one file per subcommand, shared flags, the final error and the exit code.
+
+mod check;
+mod config;
+mod documents;
+mod exit;
+mod home;
+mod out;
+mod replay;
+mod resume;
+mod run;
+mod session;
+mod sessions;
+mod themes;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use exit::{Exit, Problem};
+pub use out::Out;
+
+/// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
+#[derive(Debug, Parser)]
+#[command(name = "planwright", version, about, after_help = EXAMPLES, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub shared: Shared,
+    #[command(subcommand)]
+    pub command: Option<Subcommands>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  planwright run plan.toml              show the plan, ask, run it, watch it
+  planwright run plan.toml --headless --yes
+  planwright replay last                scrub through the last run
+  planwright resume last                go on after a quit or a crash
+  planwright check plan.toml            find mistakes in a plan file
+
+Exit codes: 0 success, 1 the plan or a task failed, 2 usage, 3 an answer is needed,
+129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
+
+/// Flags that every subcommand understands.
+#[derive(Clone, Debug, Args)]
+pub struct Shared {
+    /// Directory of the store
+    #[arg(long, global = true, value_name = "DIR", env = "PLANWRIGHT_DATA_DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Config file
+    #[arg(long, global = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Theme by name (see `planwright themes`)
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// No screen: print progress lines instead
+    #[arg(long, global = true)]
+    pub headless: bool,
+    /// Approve plan requests; never raises a tool's permission
+    #[arg(long, global = true)]
+    pub yes: bool,
+    /// How many tasks may run at once, 1 to 64
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub jobs: Option<u32>,
+    /// Print JSON, one object per line
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// No colour
+    #[arg(long, global = true)]
+    pub no_color: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Subcommands {
+    /// Approve and execute a plan file or a saved session
+    Run(run::RunArgs),
+    /// Go on with a session after a quit or a crash
+    Resume(resume::ResumeArgs),
+    /// Scrub through a saved run; nothing is run
+    Replay(replay::ReplayArgs),
+    /// List saved sessions, or show one
+    Sessions(sessions::SessionsArgs),
+    /// Validate and resolve a plan file
+    Check(check::CheckArgs),
+    /// Show settings and where they came from
+    Config(config::ConfigArgs),
+    /// List the themes
+    Themes,
+    /// Print shell completions
+    Completions {
+        /// Shell to complete for
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page
+    Man,
+}
+
+/// Runs the program and says how it ends.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output and are no error.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    match dispatch(cli) {
+        Ok(exit) => exit.into(),
+        Err(error) => report(&error).into(),
+    }
+}
+
+fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    let shared = cli.shared;
+    match cli.command {
+        None => home::home(&shared),
+        Some(Subcommands::Run(args)) => run::run(&shared, &args),
+        Some(Subcommands::Resume(args)) => resume::resume(&shared, &args),
+        Some(Subcommands::Replay(args)) => replay::replay(&shared, &args),
+        Some(Subcommands::Sessions(args)) => sessions::sessions(&shared, &args),
+        Some(Subcommands::Check(args)) => check::check(&shared, &args),
+        Some(Subcommands::Config(args)) => config::config(&shared, &args),
+        Some(Subcommands::Themes) => themes::themes(&shared),
+        Some(Subcommands::Completions { shell }) => documents::completions(shell),
+        Some(Subcommands::Man) => documents::man(),
+    }
+}
+
+/// Prints the final error, what it means and what to do, and gives its exit code.
+#[expect(clippy::print_stderr, reason = "this is the one place where the final error is printed")]
+fn report(error: &anyhow::Error) -> Exit {
+    let mut exit = Exit::Failed;
+    let mut hint = None;
+    let mut lines: Vec<String> = Vec::new();
+    for cause in error.chain() {
+        if let Some(problem) = cause.downcast_ref::<Problem>() {
+            exit = problem.exit;
+            hint = problem.remedy.clone();
+            lines.push(problem.what.clone());
+            continue;
+        }
+        if let Some(store) = cause.downcast_ref::<crate::store::StoreError>() {
+            hint = Some(store.hint().to_string());
+        }
+        let text = cause.to_string();
+        if !lines.iter().any(|line| line.contains(&text)) {
+            lines.push(text);
+        }
+    }
+    eprintln!("planwright: {}", crate::text::clean(&lines.join(": ")));
+    if let Some(hint) = hint {
+        eprintln!("  {}", crate::text::clean(&hint));
+    }
+    exit
+}

@@ -1,0 +1,71 @@
+//! `planwright resume`: go on after a quit or a crash.
+
+use clap::{Args, ValueEnum};
+
+use super::session::{attend, block_on, needs_screen};
+use super::{Exit, Shared};
+use crate::app::{self, App};
+use crate::engine::resume::TakeUp;
+use crate::event::Command;
+use crate::headless::Answers;
+use crate::model::ChoiceAction;
+use crate::state::TaskStatus;
+
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The session: its id, a unique prefix, or `last`
+    session: String,
+    /// What to do about calls whose outcome is not known
+    #[arg(long, value_name = "ANSWER")]
+    in_doubt: Option<InDoubt>,
+    /// Run failed tasks again
+    #[arg(long, value_name = "WHICH")]
+    retry: Option<Retry>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum InDoubt {
+    /// Run them again
+    Run,
+    /// They took place
+    Done,
+    /// Go on without them
+    Skip,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Retry {
+    Failed,
+}
+
+pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit> {
+    needs_screen(shared)?;
+    let app = App::settings_only(shared)?;
+    let Some(store) = app.read_store()? else { return Err(app::no_session(&args.session)) };
+    let id = app::find(&store, &args.session)?;
+    drop(store);
+    let store = app.open_store()?;
+    let in_doubt = args.in_doubt.map(|answer| match answer {
+        InDoubt::Run => ChoiceAction::RunAgain,
+        InDoubt::Done => ChoiceAction::Happened,
+        InDoubt::Skip => ChoiceAction::SkipAlone,
+    });
+    block_on(async {
+        let handle = app.take_up(&store, &id, TakeUp::GoOn)?;
+        if args.retry.is_some() {
+            let mut history = app::history(&store, &id)?;
+            let state = history.state_at(*handle.head.borrow())?;
+            for (task, row) in
+                state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed)
+            {
+                let _ = row;
+                let _ = handle
+                    .commands
+                    .send(Command::RetryTask { task: task.clone(), with_dependents: false })
+                    .await;
+            }
+        }
+        let answers = Answers { approve_plans: shared.yes, in_doubt };
+        attend(shared, &app, &store, handle, answers).await
+    })
+}

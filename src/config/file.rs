@@ -1,0 +1,162 @@
+//! Reading the config file, with errors that name the place and the nearest right name.
+
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Document, Item, TableLike};
+
+use super::{Origin, Settings, Sourced};
+
+/// Why a config file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("could not read the config file {}", path.display())]
+    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("{}:{line}: not TOML: {message}", path.display())]
+    Syntax { path: PathBuf, line: usize, message: String },
+    #[error("{}:{line}: unknown setting `{name}`{}", path.display(), did_you_mean(nearest.as_deref()))]
+    Unknown { path: PathBuf, line: usize, name: String, nearest: Option<String> },
+    #[error("{}:{line}: `{name}` must be {expected}", path.display())]
+    Value { path: PathBuf, line: usize, name: String, expected: &'static str },
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
+}
+
+const NAMES: [&str; 7] = [
+    "theme",
+    "ascii",
+    "jobs",
+    "enable_task_graphs",
+    "enable_react_tracing",
+    "enable_tool_affinity",
+    "keys",
+];
+
+/// Puts the values of a config file over the settings.
+pub(super) fn apply(text: &str, path: &Path, settings: &mut Settings) -> Result<(), ConfigError> {
+    let document = Document::parse(text).map_err(|error| ConfigError::Syntax {
+        path: path.to_owned(),
+        line: line_of(text, error.span().map_or(0, |span| span.start)),
+        message: error.message().to_owned(),
+    })?;
+    let reader = Reader { text, path };
+    for (name, item) in document.iter() {
+        reader.setting(name, item, settings)?;
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+impl Reader<'_> {
+    fn setting(&self, name: &str, item: &Item, settings: &mut Settings) -> Result<(), ConfigError> {
+        match name {
+            "theme" => settings.theme = self.text_value(name, item)?,
+            "ascii" => settings.ascii = self.flag(name, item)?,
+            "jobs" => settings.jobs = self.jobs(name, item)?,
+            "enable_task_graphs" => settings.enable_task_graphs = self.flag(name, item)?,
+            "enable_react_tracing" => settings.enable_react_tracing = self.flag(name, item)?,
+            "enable_tool_affinity" => settings.enable_tool_affinity = self.flag(name, item)?,
+            "keys" => {
+                let table = item
+                    .as_table_like()
+                    .ok_or_else(|| self.wrong(name, item, "a table of actions and keys"))?;
+                self.keys(table, settings)?;
+            }
+            _ => {
+                return Err(ConfigError::Unknown {
+                    path: self.path.to_owned(),
+                    line: self.line(item),
+                    name: name.to_owned(),
+                    nearest: crate::text::nearest(name, NAMES).map(str::to_owned),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn keys(&self, table: &dyn TableLike, settings: &mut Settings) -> Result<(), ConfigError> {
+        for (action, item) in table.iter() {
+            let key = self.text_value(action, item)?;
+            settings.keys.insert(action.to_owned(), key);
+        }
+        Ok(())
+    }
+
+    fn sourced<T>(&self, value: T) -> Sourced<T> {
+        Sourced { value, origin: Origin::File(self.path.to_owned()) }
+    }
+
+    fn text_value(&self, name: &str, item: &Item) -> Result<Sourced<String>, ConfigError> {
+        let text = item.as_str().ok_or_else(|| self.wrong(name, item, "a text in quotes"))?;
+        Ok(self.sourced(text.to_owned()))
+    }
+
+    fn flag(&self, name: &str, item: &Item) -> Result<Sourced<bool>, ConfigError> {
+        let flag = item.as_bool().ok_or_else(|| self.wrong(name, item, "true or false"))?;
+        Ok(self.sourced(flag))
+    }
+
+    fn jobs(&self, name: &str, item: &Item) -> Result<Sourced<u32>, ConfigError> {
+        item.as_integer()
+            .and_then(|jobs| u32::try_from(jobs).ok())
+            .filter(|jobs| (1..=64).contains(jobs))
+            .map(|jobs| self.sourced(jobs))
+            .ok_or_else(|| self.wrong(name, item, "a number from 1 to 64"))
+    }
+
+    fn wrong(&self, name: &str, item: &Item, expected: &'static str) -> ConfigError {
+        ConfigError::Value {
+            path: self.path.to_owned(),
+            line: self.line(item),
+            name: name.to_owned(),
+            expected,
+        }
+    }
+
+    fn line(&self, item: &Item) -> usize {
+        line_of(self.text, item.span().map_or(0, |span| span.start))
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        apply(text, Path::new("config.toml"), &mut settings).map_err(|error| error.to_string())?;
+        Ok(settings)
+    }
+
+    #[test]
+    fn values_carry_their_origin() {
+        let settings = read("jobs = 7\n[keys]\nquit = \"Q\"\n").unwrap();
+        assert_eq!(settings.jobs.value, 7);
+        assert_eq!(settings.jobs.origin, Origin::File("config.toml".into()));
+        assert_eq!(settings.theme.origin, Origin::BuiltIn);
+        assert_eq!(settings.keys["quit"].value, "Q");
+    }
+
+    #[test]
+    fn mistakes_name_the_line_and_the_remedy() {
+        assert_eq!(
+            read("\njob = 3").unwrap_err(),
+            "config.toml:2: unknown setting `job`, did you mean `jobs`?"
+        );
+        assert_eq!(
+            read("jobs = 0").unwrap_err(),
+            "config.toml:1: `jobs` must be a number from 1 to 64"
+        );
+        assert_eq!(read("ascii = 1").unwrap_err(), "config.toml:1: `ascii` must be true or false");
+        assert!(read("theme = ").unwrap_err().starts_with("config.toml:1: not TOML"));
+    }
+}

@@ -1,0 +1,127 @@
+//! Layered settings: built-in value, config file, environment, command line. Each value knows where it came from.
+
+mod file;
+mod paths;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub use file::ConfigError;
+pub use paths::{config_file, data_dir};
+use serde::Serialize;
+
+/// Where a value came from; later ones win.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    BuiltIn,
+    File(PathBuf),
+    Environment(String),
+    CommandLine(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("built in"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Environment(name) => write!(f, "environment, {name}"),
+            Self::CommandLine(flag) => write!(f, "command line, {flag}"),
+        }
+    }
+}
+
+/// A value and where it came from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sourced<T> {
+    pub value: T,
+    pub origin: Origin,
+}
+
+impl<T> Sourced<T> {
+    fn built_in(value: T) -> Self {
+        Self { value, origin: Origin::BuiltIn }
+    }
+
+    /// Takes a value from a higher layer, if there is one.
+    pub fn overlay(&mut self, value: Option<T>, origin: impl FnOnce() -> Origin) {
+        if let Some(value) = value {
+            *self = Self { value, origin: origin() };
+        }
+    }
+}
+
+/// Everything that can be set.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    pub theme: Sourced<String>,
+    /// Draws with plain ASCII.
+    pub ascii: Sourced<bool>,
+    /// How many tasks may run at once.
+    pub jobs: Sourced<u32>,
+    /// Off runs the tasks one after another in the planner's order.
+    pub enable_task_graphs: Sourced<bool>,
+    /// Off journals no output of calls, only how they ended.
+    pub enable_react_tracing: Sourced<bool>,
+    /// Off leaves affinity out of the order in which ready tasks start.
+    pub enable_tool_affinity: Sourced<bool>,
+    /// Keys by the name of their action.
+    pub keys: BTreeMap<String, Sourced<String>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            theme: Sourced::built_in("dark".to_owned()),
+            ascii: Sourced::built_in(false),
+            jobs: Sourced::built_in(3),
+            enable_task_graphs: Sourced::built_in(true),
+            enable_react_tracing: Sourced::built_in(true),
+            enable_tool_affinity: Sourced::built_in(true),
+            keys: BTreeMap::new(),
+        }
+    }
+}
+
+/// One row of `config show`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    pub name: String,
+    pub value: serde_json::Value,
+    pub origin: String,
+}
+
+impl Settings {
+    /// Reads the config file over the built-in values. A file that is not there changes nothing, unless it was named.
+    pub fn load(path: &Path, named: bool) -> Result<Self, ConfigError> {
+        let mut settings = Self::default();
+        match std::fs::read_to_string(path) {
+            Ok(text) => file::apply(&text, path, &mut settings)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => {}
+            Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
+        }
+        Ok(settings)
+    }
+
+    /// All values with their origin, by name.
+    pub fn rows(&self) -> Vec<Row> {
+        fn row<T: Serialize>(name: &str, sourced: &Sourced<T>) -> Row {
+            Row {
+                name: name.to_owned(),
+                value: serde_json::to_value(&sourced.value).unwrap_or_default(),
+                origin: sourced.origin.to_string(),
+            }
+        }
+        let mut rows = vec![
+            row("theme", &self.theme),
+            row("ascii", &self.ascii),
+            row("jobs", &self.jobs),
+            row("enable_task_graphs", &self.enable_task_graphs),
+            row("enable_react_tracing", &self.enable_react_tracing),
+            row("enable_tool_affinity", &self.enable_tool_affinity),
+        ];
+        rows.extend(self.keys.iter().map(|(name, key)| row(&format!("keys.{name}"), key)));
+        rows
+    }
+}

@@ -1,0 +1,99 @@
+//! What an answer to a request leads to.
+
+use super::{Decided, Decision, Effect, reset, skipping, started};
+use crate::event::{
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, PlanEvent, Refusal, TaskEvent,
+};
+use crate::model::{Actor, Answer, CallId, ChoiceAction, Digest, RequestId, RequestKind};
+use crate::state::SessionState;
+
+pub(super) fn answer(
+    state: &SessionState,
+    id: RequestId,
+    answer: &Answer,
+    by: Actor,
+    jobs: u32,
+) -> Decided {
+    let open = state.requests.open.get(&id).ok_or(Refusal::NotPending { id })?;
+    if open.request.choice(answer.action).is_none() {
+        return Err(Refusal::NotOffered { id });
+    }
+    // Stopping leaves the question open, so that a later process asks it again.
+    if answer.action == ChoiceAction::Stop {
+        return Ok(Decision::default().then(Effect::Close(CloseReason::NeedsPerson)));
+    }
+    let answered = Decision::of(ApprovalEvent::Answered { id, answer: answer.clone(), by });
+    match &open.request.kind {
+        RequestKind::FinalPlan { hash, .. } => {
+            final_plan(state, answered, answer.action, hash, by, jobs)
+        }
+        RequestKind::InDoubt { call } => in_doubt(state, answered, answer.action, call, by),
+    }
+    .ok_or(Refusal::NotOffered { id })?
+}
+
+fn final_plan(
+    state: &SessionState,
+    answered: Decision,
+    action: ChoiceAction,
+    hash: &Digest,
+    by: Actor,
+    jobs: u32,
+) -> Option<Decided> {
+    let approved = PlanEvent::Approved { hash: hash.clone(), by };
+    Some(match action {
+        ChoiceAction::ApproveAndRun => {
+            // The run is decided on a state in which the approval already holds.
+            let mut after = state.clone();
+            after.plan.approve(hash, by, state.at.unwrap_or_default());
+            started(&after, jobs).map(|run| answered.and(approved).and(run))
+        }
+        ChoiceAction::ApproveAndStop => Ok(answered.and(approved)),
+        ChoiceAction::Abandon => Ok(answered.and(PlanEvent::Abandoned { by })),
+        _ => return None,
+    })
+}
+
+fn in_doubt(
+    state: &SessionState,
+    answered: Decision,
+    action: ChoiceAction,
+    call: &CallId,
+    by: Actor,
+) -> Option<Decided> {
+    let Some(task) = state.tasks.position(&call.task) else {
+        return Some(Err(Refusal::UnknownTask { task: call.task.clone() }));
+    };
+    let row = state.tasks.row(task);
+    let concluded = |outcome| CallEvent::Concluded {
+        call: call.clone(),
+        outcome,
+        elapsed_ms: 0,
+        output_bytes: 0,
+        dropped_bytes: 0,
+    };
+    // A call that was cancelled when its process left has its outcome; only one without an outcome gets one now.
+    let close = |decision: Decision, outcome| {
+        if row.call.is_some() { decision.and(concluded(outcome)) } else { decision }
+    };
+    Some(Ok(match action {
+        ChoiceAction::Happened => {
+            close(answered, CallOutcome::SaidToHaveHappened).and(TaskEvent::Completed {
+                task: call.task.clone(),
+                attempt: row.attempt,
+                elapsed_ms: 0,
+                by: Some(by),
+                note: None,
+            })
+        }
+        ChoiceAction::RunAgain => close(answered, CallOutcome::GivenUp)
+            .and(reset(&call.task, "in doubt, to be run again")),
+        ChoiceAction::SkipAlone | ChoiceAction::SkipWithDependents => {
+            let mut decision = close(answered, CallOutcome::GivenUp);
+            let skips = skipping(state, task, action == ChoiceAction::SkipWithDependents);
+            decision.events.extend(skips.events);
+            decision
+        }
+        _ => return None,
+    }))
+}

@@ -1,0 +1,228 @@
+//! What a command means now. Pure: the driver journals the events and only then starts the effects.
+
+mod answer;
+pub mod requests;
+
+use crate::engine::coordinator;
+use crate::event::{
+    ApprovalEvent, CloseReason, Command, Event, PauseCause, Refusal, RunEvent, TaskEvent,
+};
+use crate::model::{Actor, CallId, SkipReason, TaskId};
+use crate::state::{RunPhase, SessionState, TaskStatus};
+
+/// The most tasks that may run at once.
+pub const MAX_JOBS: u32 = 64;
+
+/// Work for the driver, once the events before it are durable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// End a running call.
+    Cancel(CallId),
+    /// Let go of the session in good order.
+    Close(CloseReason),
+}
+
+/// What a command leads to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decision {
+    pub events: Vec<Event>,
+    pub effects: Vec<Effect>,
+}
+
+impl Decision {
+    fn of(event: impl Into<Event>) -> Self {
+        Self { events: vec![event.into()], effects: Vec::new() }
+    }
+
+    fn and(mut self, event: impl Into<Event>) -> Self {
+        self.events.push(event.into());
+        self
+    }
+
+    fn then(mut self, effect: Effect) -> Self {
+        self.effects.push(effect);
+        self
+    }
+}
+
+/// Decides on a command. `jobs` is how many tasks this process may run at once.
+pub fn decide(state: &SessionState, command: &Command, jobs: u32) -> Decision {
+    let decided = match command {
+        Command::Answer { id, answer, by } => answer::answer(state, *id, answer, *by, jobs),
+        Command::Run { .. } => run(state, jobs),
+        Command::Pause => pause(state),
+        Command::Continue => go_on(state),
+        Command::CompleteTask { task, note, by } => complete(state, task, note.as_ref(), *by),
+        Command::RetryTask { task, with_dependents } => retry(state, task, *with_dependents, jobs),
+        Command::SkipTask { task, with_dependents } => skip(state, task, *with_dependents, jobs),
+        Command::CancelTask { task } => cancel(state, task),
+        Command::SetJobs { jobs } => set_jobs(state, *jobs),
+        Command::Close { why } => Ok(Decision::default().then(Effect::Close(why.clone()))),
+    };
+    decided.unwrap_or_else(|why| {
+        Decision::of(ApprovalEvent::Refused { command: command.name().to_owned(), why })
+    })
+}
+
+type Decided = Result<Decision, Refusal>;
+
+fn run_state(state: &SessionState) -> Refusal {
+    let word = match state.run.phase {
+        RunPhase::Idle => "not started",
+        RunPhase::Running => "already going on",
+        RunPhase::Paused => "paused",
+        RunPhase::Interrupted => "interrupted",
+        RunPhase::Finished { .. } => "over",
+    };
+    Refusal::RunState { state: word.to_owned() }
+}
+
+/// The event that begins or resumes work on the approved plan.
+fn started(state: &SessionState, jobs: u32) -> Result<RunEvent, Refusal> {
+    let current = state.plan.current.as_ref().ok_or(Refusal::NoPlan)?;
+    if !state.may_run() {
+        return Err(Refusal::NotApproved);
+    }
+    Ok(RunEvent::Started { hash: current.hash.clone(), jobs })
+}
+
+fn run(state: &SessionState, jobs: u32) -> Decided {
+    match state.run.phase {
+        RunPhase::Idle | RunPhase::Interrupted => Ok(Decision::of(started(state, jobs)?)),
+        _ => Err(run_state(state)),
+    }
+}
+
+fn pause(state: &SessionState) -> Decided {
+    match state.run.phase {
+        RunPhase::Running => Ok(Decision::of(RunEvent::Paused(PauseCause::Person))),
+        _ => Err(run_state(state)),
+    }
+}
+
+fn go_on(state: &SessionState) -> Decided {
+    match state.run.phase {
+        RunPhase::Paused => Ok(Decision::of(RunEvent::Continued)),
+        _ => Err(run_state(state)),
+    }
+}
+
+fn find(state: &SessionState, task: &TaskId) -> Result<usize, Refusal> {
+    state.tasks.position(task).ok_or_else(|| Refusal::UnknownTask { task: task.clone() })
+}
+
+fn task_state(state: &SessionState, task: usize) -> Refusal {
+    Refusal::TaskState {
+        task: state.tasks.id(task).clone(),
+        state: state.tasks.row(task).status.word().to_owned(),
+    }
+}
+
+fn complete(state: &SessionState, id: &TaskId, note: Option<&String>, by: Actor) -> Decided {
+    let task = find(state, id)?;
+    let row = state.tasks.row(task);
+    if row.status != TaskStatus::Yours {
+        return Err(task_state(state, task));
+    }
+    let elapsed_ms = match (row.started_at, state.at) {
+        (Some(_), Some(now)) => row.elapsed_ms(now).unwrap_or(0),
+        _ => 0,
+    };
+    Ok(Decision::of(TaskEvent::Completed {
+        task: id.clone(),
+        attempt: row.attempt,
+        elapsed_ms,
+        by: Some(by),
+        note: note.cloned(),
+    }))
+}
+
+/// Puts a finished run back to work when a task of it is to run again.
+fn reopen(state: &SessionState, mut decision: Decision, jobs: u32) -> Decided {
+    if matches!(state.run.phase, RunPhase::Finished { .. } | RunPhase::Interrupted) {
+        decision.events.push(started(state, jobs)?.into());
+    }
+    Ok(decision)
+}
+
+fn retry(state: &SessionState, id: &TaskId, with_dependents: bool, jobs: u32) -> Decided {
+    let task = find(state, id)?;
+    let status = state.tasks.row(task).status;
+    let again = match status {
+        TaskStatus::Failed | TaskStatus::Skipped(_) => true,
+        TaskStatus::Done => with_dependents,
+        _ => false,
+    };
+    if !again {
+        return Err(task_state(state, task));
+    }
+    let mut decision = Decision::of(reset(id, "retried by you"));
+    if with_dependents {
+        for descendant in state.tasks.descendants(task) {
+            if state.tasks.row(descendant).status.is_settled() {
+                let event = reset(state.tasks.id(descendant), &format!("retried with {id}"));
+                decision.events.push(event);
+            }
+        }
+    }
+    reopen(state, decision, jobs)
+}
+
+fn reset(task: &TaskId, why: &str) -> Event {
+    TaskEvent::Reset { task: task.clone(), why: why.to_owned() }.into()
+}
+
+fn skip(state: &SessionState, id: &TaskId, with_dependents: bool, jobs: u32) -> Decided {
+    let task = find(state, id)?;
+    match state.tasks.row(task).status {
+        TaskStatus::Pending | TaskStatus::Failed | TaskStatus::Yours => {
+            reopen(state, skipping(state, task, with_dependents), jobs)
+        }
+        _ => Err(task_state(state, task)),
+    }
+}
+
+/// Skips a task by the person's wish: alone, so that dependents go on without it, or with them.
+fn skipping(state: &SessionState, task: usize, with_dependents: bool) -> Decision {
+    let id = state.tasks.id(task);
+    let mut decision =
+        Decision::of(TaskEvent::Skipped { task: id.clone(), reason: SkipReason::ByPerson });
+    if with_dependents {
+        for descendant in state.tasks.descendants(task) {
+            if state.tasks.row(descendant).status == TaskStatus::Pending {
+                let task = state.tasks.id(descendant).clone();
+                decision = decision
+                    .and(TaskEvent::Skipped { task, reason: SkipReason::DependencySkipped });
+            }
+        }
+    } else {
+        for revived in coordinator::revived_by(&state.tasks, task) {
+            decision.events.push(reset(state.tasks.id(revived), &format!("goes on without {id}")));
+        }
+    }
+    decision
+}
+
+fn cancel(state: &SessionState, id: &TaskId) -> Decided {
+    let task = find(state, id)?;
+    match &state.tasks.row(task).call {
+        Some(call) => Ok(Decision::default().then(Effect::Cancel(call.call.clone()))),
+        None => Err(task_state(state, task)),
+    }
+}
+
+fn set_jobs(state: &SessionState, jobs: u32) -> Decided {
+    if !(1..=MAX_JOBS).contains(&jobs) {
+        return Err(Refusal::OutOfRange {
+            what: format!("jobs must be 1 to {MAX_JOBS}, not {jobs}"),
+        });
+    }
+    Ok(Decision::of(RunEvent::JobsChanged {
+        from: state.run.jobs,
+        to: jobs,
+        why: "set by you".to_owned(),
+    }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! The requests the engine asks, in words.
+
+use crate::model::request::Detail;
+use crate::model::{Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind};
+use crate::state::{CallInFlight, PlanRevision, SessionState};
+
+/// Whether the plan may run.
+pub fn final_plan(id: RequestId, revision: &PlanRevision) -> Request {
+    let first = revision.facts.root_tasks.len();
+    let missing =
+        revision.normalization.iter().filter(|note| note.code == "dependency_missing").count();
+    let why = match missing {
+        0 => "nothing runs before you approve it".to_owned(),
+        1 => "nothing runs before you approve it; 1 unknown dependency was left out".to_owned(),
+        count => format!(
+            "nothing runs before you approve it; {count} unknown dependencies were left out"
+        ),
+    };
+    let starts = match first {
+        1 => "1 task starts now".to_owned(),
+        count => format!("{count} tasks can start now"),
+    };
+    Request {
+        id,
+        kind: RequestKind::FinalPlan { hash: revision.hash.clone(), revision: revision.revision },
+        question: "Run this plan?".to_owned(),
+        why,
+        verbatim: Vec::new(),
+        details: Vec::new(),
+        choices: vec![
+            Choice::new(ChoiceAction::ApproveAndRun, "approve and run", starts),
+            Choice::new(
+                ChoiceAction::ApproveAndStop,
+                "approve and stop",
+                format!("keep r{}, run later", revision.revision),
+            ),
+            Choice::new(ChoiceAction::Abandon, "abandon", "the plan stays readable"),
+        ],
+        task: None,
+    }
+}
+
+/// Whether a call without a known outcome took place. `evidence` says what is known about its process.
+pub fn in_doubt(
+    id: RequestId,
+    state: &SessionState,
+    task: usize,
+    call: &CallInFlight,
+    evidence: &str,
+) -> Request {
+    let task_id = state.tasks.id(task).clone();
+    let command = state
+        .plan
+        .current
+        .as_ref()
+        .and_then(|current| current.plan.tasks.get(task))
+        .and_then(|node| match &node.run {
+            RunKind::Shell(command) => Some(command.clone()),
+            _ => None,
+        })
+        .unwrap_or_else(|| call.summary.to_string());
+    let dependents = state.tasks.descendants(task).len();
+    let last = if call.last_line.is_empty() {
+        String::new()
+    } else {
+        format!(", last: {}", call.last_line)
+    };
+    Request {
+        id,
+        kind: RequestKind::InDoubt { call: call.call.clone() },
+        question: "Did this command finish?".to_owned(),
+        why: format!("{task_id} was started, and its outcome is not known"),
+        verbatim: vec![Detail::new("command", command)],
+        details: vec![
+            Detail::new(
+                "evidence",
+                format!("{evidence}, {} lines captured{last}", call.output_lines),
+            ),
+            Detail::new("repeat", "running it again may do its work twice; other branches go on"),
+        ],
+        choices: vec![
+            Choice::new(ChoiceAction::Happened, "it happened", format!("{task_id} is done")),
+            Choice::new(ChoiceAction::RunAgain, "run it", format!("{task_id} is started again")),
+            Choice::new(ChoiceAction::SkipAlone, "skip the task", "dependents go on without it"),
+            Choice::new(
+                ChoiceAction::SkipWithDependents,
+                "skip with dependents",
+                format!("{dependents} tasks that need it are skipped too"),
+            ),
+            Choice::new(ChoiceAction::Stop, "stop", "the session stops, the question stays open"),
+        ],
+        task: Some(task_id),
+    }
+}

@@ -1,0 +1,113 @@
+//! Which ready task goes first.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use crate::engine::Features;
+use crate::model::{GraphFacts, Plan};
+
+/// Ready tasks in the order of the contract's key: priority, depth, best affinity, tokens, id.
+///
+/// The key of a task never changes while a plan runs, so all tasks are ranked once and the queue compares numbers.
+#[derive(Debug, Default)]
+pub(crate) struct ReadyQueue {
+    rank: Vec<u32>,
+    heap: BinaryHeap<Reverse<(u32, u32)>>,
+    queued: Vec<bool>,
+}
+
+impl ReadyQueue {
+    /// Ranks the tasks of a plan. Without task graphs the planner's own order is the rank.
+    pub(crate) fn new(plan: &Plan, facts: &GraphFacts, features: Features) -> Self {
+        let use_affinity = features.tool_affinity;
+        let affinity: Vec<f64> = plan
+            .tasks
+            .iter()
+            .map(|task| if use_affinity { task.best_affinity(|_| true) } else { 0.0 })
+            .collect();
+        let depth = |task: usize| facts.depth.get(task).copied().unwrap_or(0);
+        let mut order: Vec<usize> = (0..plan.tasks.len()).collect();
+        if features.task_graphs {
+            order.sort_by(|&a, &b| {
+                let (left, right) = (&plan.tasks[a], &plan.tasks[b]);
+                right
+                    .priority
+                    .cmp(&left.priority)
+                    .then_with(|| depth(a).cmp(&depth(b)))
+                    .then_with(|| affinity[b].partial_cmp(&affinity[a]).unwrap_or(Ordering::Equal))
+                    .then_with(|| left.estimated_tokens.cmp(&right.estimated_tokens))
+                    .then_with(|| left.id.cmp(&right.id))
+            });
+        }
+        let mut rank = vec![0; order.len()];
+        for (position, task) in order.into_iter().enumerate() {
+            rank[task] = position as u32;
+        }
+        Self { queued: vec![false; rank.len()], rank, heap: BinaryHeap::new() }
+    }
+
+    /// Adds a task; one that is there already stays once.
+    pub(crate) fn push(&mut self, task: usize) {
+        if !std::mem::replace(&mut self.queued[task], true) {
+            self.heap.push(Reverse((self.rank[task], task as u32)));
+        }
+    }
+
+    /// Takes the first task.
+    pub(crate) fn pop(&mut self) -> Option<usize> {
+        let Reverse((_, task)) = self.heap.pop()?;
+        self.queued[task as usize] = false;
+        Some(task as usize)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::model::TaskNode;
+
+    fn task(id: &str, priority: i64, affinity: f64) -> TaskNode {
+        let mut task = TaskNode::new(id, id);
+        task.priority = priority;
+        task.tool_affinity = BTreeMap::from([("tool".to_owned(), affinity)]);
+        task
+    }
+
+    fn popped(plan: &Plan, depth: Vec<u32>, features: Features) -> Vec<String> {
+        let facts = GraphFacts { depth, ..GraphFacts::default() };
+        let mut queue = ReadyQueue::new(plan, &facts, features);
+        (0..plan.tasks.len()).for_each(|task| queue.push(task));
+        (0..plan.tasks.len()).for_each(|task| queue.push(task));
+        std::iter::from_fn(|| queue.pop()).map(|task| plan.tasks[task].id.to_string()).collect()
+    }
+
+    #[test]
+    fn example_16_ready_tasks_are_taken_in_the_order_of_the_key() {
+        let tasks =
+            vec![task("a", 0, 0.9), task("b", 0, 0.4), task("c", 0, 0.7), task("d", 1, 0.1)];
+        let plan = Plan { tasks, ..Plan::default() };
+        assert_eq!(popped(&plan, vec![1, 0, 0, 2], Features::default()), ["d", "c", "b", "a"]);
+    }
+
+    #[test]
+    fn without_affinity_the_id_decides_between_equals() {
+        let tasks = vec![task("c", 0, 0.9), task("b", 0, 0.1), task("a", 0, 0.5)];
+        let plan = Plan { tasks, ..Plan::default() };
+        let features = Features { tool_affinity: false, ..Features::default() };
+        assert_eq!(popped(&plan, vec![0, 0, 0], features), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn without_task_graphs_the_order_is_the_planners() {
+        let tasks = vec![task("c", 0, 0.1), task("a", 9, 0.1), task("b", 0, 0.9)];
+        let plan = Plan { tasks, ..Plan::default() };
+        let features = Features { task_graphs: false, ..Features::default() };
+        assert_eq!(popped(&plan, vec![0, 0, 0], features), ["c", "a", "b"]);
+    }
+}

@@ -1,0 +1,593 @@
+//! The driver: one task that owns the order of a session's events.
+//!
+//! Everything arrives as a message, is handled by plain synchronous code, and leaves as one batch to the journal. The
+//! next message is handled while the batch is being written; what the batch asks for starts when it is durable.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::controller::{self, Effect};
+use super::coordinator;
+use super::coordinator::queue::ReadyQueue;
+use super::{EngineOptions, Job, summary};
+use crate::event::{
+    CallEvent, CallOutcome, CloseReason, Command, Event, PlanEvent, Record, RepeatClass, RiskClass,
+    RunEvent, SessionEvent, TaskEvent,
+};
+use crate::model::{CallId, Category, Digest, Failure, Repeat, RunKind, Seq, SkipReason, TaskNode};
+use crate::replay::CHECKPOINT_INTERVAL;
+use crate::state::{Checkpoint, RunPhase, SessionState};
+use crate::store::{Ack, Batch, Journal, Row, StoreError};
+use crate::tools::process::{CallReport, Reports};
+
+/// How many reports of running calls may wait; a chatty command is slowed down, never buffered without bound.
+const REPORTS: usize = 256;
+/// How many messages are handled before what they led to is written, so that a flood still reaches the journal.
+const TURN: usize = 128;
+
+/// Why a session could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error("could not write to the journal")]
+    Store(#[from] StoreError),
+    #[error("could not encode an event")]
+    Encode(#[from] serde_json::Error),
+    #[error("the engine stopped unexpectedly: {message}")]
+    Crashed { message: String },
+}
+
+/// What the driver starts once a batch is durable.
+enum Start {
+    Job(Box<Job>),
+    Effect(Effect),
+}
+
+/// A batch on its way to the disk.
+struct Unacknowledged {
+    ack: Ack,
+    head: Seq,
+    starts: Vec<Start>,
+}
+
+pub(super) struct Driver {
+    journal: Journal,
+    state: SessionState,
+    options: EngineOptions,
+    inbox: mpsc::Receiver<Command>,
+    published: watch::Sender<Seq>,
+    reports_in: mpsc::Sender<(CallId, CallReport)>,
+    reports: mpsc::Receiver<(CallId, CallReport)>,
+    workers: JoinSet<()>,
+    worker_calls: HashMap<tokio::task::Id, CallId>,
+    /// Calls that were started or are about to be, with the way to end them.
+    running: HashMap<CallId, CancellationToken>,
+    queue: ReadyQueue,
+    /// Ready tasks of the person's. They take no permit, so that a full house does not hold them back.
+    handovers: Vec<usize>,
+    /// Tasks that wait for the time of their next attempt.
+    timers: BinaryHeap<Reverse<(Timestamp, usize)>>,
+    outbox: Vec<Record>,
+    starts: Vec<Start>,
+    unacknowledged: VecDeque<Unacknowledged>,
+    since_checkpoint: u64,
+    closing: Option<CloseReason>,
+}
+
+impl Driver {
+    pub(super) fn new(
+        journal: Journal,
+        state: SessionState,
+        options: EngineOptions,
+        inbox: mpsc::Receiver<Command>,
+        published: watch::Sender<Seq>,
+    ) -> Self {
+        let (reports_in, reports) = mpsc::channel(REPORTS);
+        let mut driver = Self {
+            journal,
+            state,
+            options,
+            inbox,
+            published,
+            reports_in,
+            reports,
+            workers: JoinSet::new(),
+            worker_calls: HashMap::new(),
+            running: HashMap::new(),
+            queue: ReadyQueue::default(),
+            handovers: Vec::new(),
+            timers: BinaryHeap::new(),
+            outbox: Vec::new(),
+            starts: Vec::new(),
+            unacknowledged: VecDeque::new(),
+            since_checkpoint: 0,
+            closing: None,
+        };
+        driver.rebuild_queue();
+        driver
+    }
+
+    /// Works until the session is closed.
+    pub(super) async fn run(mut self, first: Vec<Event>) -> Result<(), EngineError> {
+        for event in first {
+            self.say(event);
+        }
+        loop {
+            self.carry_on();
+            self.flush().await?;
+            if self.is_done() {
+                return Ok(());
+            }
+            if !self.has_last_words() {
+                self.wait().await?;
+            }
+        }
+    }
+
+    /// Waits for one message and handles it together with whatever else is already there.
+    async fn wait(&mut self) -> Result<(), EngineError> {
+        let next_timer = self.timers.peek().map(|Reverse((at, _))| *at);
+        let pause = next_timer.map(|at| until(at, (self.options.clock)()));
+        tokio::select! {
+            biased;
+            result = acknowledgement(&mut self.unacknowledged) => self.on_commit(result)?,
+            Some((call, report)) = self.reports.recv() => {
+                self.on_report(&call, report);
+                self.drain_reports();
+            }
+            Some(ended) = self.workers.join_next_with_id() => {
+                self.drain_reports();
+                self.on_worker_end(ended);
+            }
+            command = self.inbox.recv(), if self.closing.is_none() => match command {
+                Some(command) => self.on_command(&command),
+                None => self.close(CloseReason::Quit),
+            },
+            () = tokio::time::sleep(pause.unwrap_or_default()), if pause.is_some() => self.on_timer(),
+        }
+        Ok(())
+    }
+
+    fn drain_reports(&mut self) {
+        for _ in 0..TURN {
+            match self.reports.try_recv() {
+                Ok((call, report)) => self.on_report(&call, report),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Records a fact: numbers it, folds it, and queues it for the journal.
+    fn say(&mut self, event: impl Into<Event>) {
+        let now = (self.options.clock)();
+        // A clock that was set back must not turn the journal's time round.
+        let at = self.state.at.map_or(now, |last| now.max(last));
+        let record = Record::new(self.state.seq.next(), at, event);
+        self.state.apply(&record);
+        match &record.event {
+            Event::Plan(PlanEvent::Proposed { .. }) => self.rebuild_queue(),
+            Event::Task(event) => self.on_task_changed(event),
+            _ => {}
+        }
+        self.outbox.push(record);
+    }
+
+    fn rebuild_queue(&mut self) {
+        let Some(current) = &self.state.plan.current else { return };
+        self.queue = ReadyQueue::new(&current.plan, &current.facts, self.options.features);
+        for task in 0..self.state.tasks.len() {
+            self.enqueue(task);
+        }
+    }
+
+    /// Keeps the ready queue true after a task changed: only the task and its direct dependents can be affected.
+    fn on_task_changed(&mut self, event: &TaskEvent) {
+        let Some(task) = self.state.tasks.position(event.task()) else { return };
+        self.enqueue(task);
+        let dependents: Vec<usize> = self.state.tasks.dependents(task).collect();
+        for dependent in dependents {
+            self.enqueue(dependent);
+        }
+    }
+
+    fn enqueue(&mut self, task: usize) {
+        if !self.state.tasks.is_ready(task) {
+            return;
+        }
+        match self.state.tasks.row(task).not_before {
+            Some(at) if at > (self.options.clock)() => self.timers.push(Reverse((at, task))),
+            _ if self.is_human(task) => self.handovers.push(task),
+            _ => self.queue.push(task),
+        }
+    }
+
+    fn on_timer(&mut self) {
+        let now = (self.options.clock)();
+        while let Some(Reverse((at, task))) = self.timers.peek().copied() {
+            if at > now {
+                return;
+            }
+            self.timers.pop();
+            if self.state.tasks.is_ready(task) {
+                self.queue.push(task);
+            }
+        }
+    }
+
+    fn on_command(&mut self, command: &Command) {
+        let decision = controller::decide(&self.state, command, self.options.jobs);
+        if let Command::SetJobs { jobs } = command
+            && (1..=controller::MAX_JOBS).contains(jobs)
+        {
+            self.options.jobs = *jobs;
+        }
+        for event in decision.events {
+            self.say(event);
+        }
+        self.starts.extend(decision.effects.into_iter().map(Start::Effect));
+    }
+
+    fn on_report(&mut self, call: &CallId, report: CallReport) {
+        if !self.running.contains_key(call) {
+            let what = format!("a report about {call}, which is already settled, was refused");
+            self.say(SessionEvent::AnomalyNoted { what });
+            return;
+        }
+        let call = call.clone();
+        match report {
+            CallReport::Spawned { pid, started_ticks } => {
+                self.say(CallEvent::Spawned { call, pid, started_ticks })
+            }
+            CallReport::Output { .. } if !self.options.features.react_tracing => {}
+            CallReport::Output { stream, text } => {
+                self.say(CallEvent::Output { call, stream, text })
+            }
+            CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes } => {
+                let elapsed_ms = elapsed.as_millis() as u64;
+                let concluded = CallEvent::Concluded {
+                    call: call.clone(),
+                    outcome: outcome.clone(),
+                    elapsed_ms,
+                    output_bytes,
+                    dropped_bytes,
+                };
+                self.say(concluded);
+                self.running.remove(&call);
+                self.settle(&call, coordinator::verdict(&outcome), &outcome, elapsed_ms);
+            }
+        }
+    }
+
+    /// A worker that ended without a last report has panicked; that fails its task and nothing else.
+    fn on_worker_end(&mut self, ended: Result<(tokio::task::Id, ()), JoinError>) {
+        let (id, message) = match ended {
+            Ok((id, ())) => (id, "the task ended without saying how".to_owned()),
+            Err(error) => (error.id(), panic_message(error)),
+        };
+        let Some(call) = self.worker_calls.remove(&id) else { return };
+        if self.running.remove(&call).is_none() {
+            return;
+        }
+        let outcome = CallOutcome::CouldNotStart { message: message.clone() };
+        self.say(CallEvent::Concluded {
+            call: call.clone(),
+            outcome: outcome.clone(),
+            elapsed_ms: 0,
+            output_bytes: 0,
+            dropped_bytes: 0,
+        });
+        let failure = Failure::new("internal_error", Category::Critical, message);
+        self.settle(&call, Err(failure), &outcome, 0);
+    }
+
+    /// Ends a task's attempt after its call ended.
+    fn settle(
+        &mut self,
+        call: &CallId,
+        verdict: Result<(), Failure>,
+        outcome: &CallOutcome,
+        elapsed_ms: u64,
+    ) {
+        // Ended because this process is leaving: whether to run it again is for the next one to find out.
+        if self.closing.is_some() && *outcome == CallOutcome::Cancelled {
+            return;
+        }
+        let Some(task) = self.state.tasks.position(&call.task) else { return };
+        let attempt = call.attempt;
+        match verdict {
+            Ok(()) => {
+                self.say(TaskEvent::Completed {
+                    task: call.task.clone(),
+                    attempt,
+                    elapsed_ms,
+                    by: None,
+                    note: None,
+                });
+                self.revive_dependents(task);
+            }
+            Err(failure) => {
+                let retry_in_ms = coordinator::retry_delay_ms(failure.category, attempt);
+                let gone = retry_in_ms.is_none();
+                self.say(TaskEvent::Failed {
+                    task: call.task.clone(),
+                    attempt,
+                    elapsed_ms,
+                    failure,
+                    retry_in_ms,
+                });
+                if gone {
+                    self.after_failure(task);
+                }
+            }
+        }
+    }
+
+    fn revive_dependents(&mut self, task: usize) {
+        for revived in coordinator::revived_by(&self.state.tasks, task) {
+            let task = self.state.tasks.id(revived).clone();
+            self.say(TaskEvent::Reset { task, why: "what it needs is done now".to_owned() });
+        }
+    }
+
+    fn after_failure(&mut self, task: usize) {
+        for event in coordinator::skips_after_failure(&self.state, task) {
+            self.say(event);
+        }
+        if self.node(task).is_some_and(|node| node.aborts_on_failure()) {
+            for event in coordinator::skips_of_pending(&self.state, SkipReason::Aborted) {
+                self.say(event);
+            }
+            self.running.values().for_each(CancellationToken::cancel);
+        }
+    }
+
+    fn is_human(&self, task: usize) -> bool {
+        self.node(task).is_some_and(|node| matches!(node.run, RunKind::Human {}))
+    }
+
+    fn node(&self, task: usize) -> Option<&TaskNode> {
+        self.state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task))
+    }
+
+    /// Starts what may start, and ends the run when nothing is left.
+    fn carry_on(&mut self) {
+        if self.closing.is_some() {
+            self.say_goodbye();
+            return;
+        }
+        if self.state.run.phase != RunPhase::Running {
+            return;
+        }
+        while let Some(task) = self.handovers.pop() {
+            self.begin_if_ready(task);
+        }
+        let permits =
+            if self.options.features.task_graphs { self.options.jobs as usize } else { 1 };
+        while self.running.len() < permits {
+            let Some(task) = self.queue.pop() else { break };
+            self.begin_if_ready(task);
+        }
+        if self.nothing_left() {
+            for event in coordinator::skips_of_pending(&self.state, SkipReason::Deadlock) {
+                self.say(event);
+            }
+            let began = self.state.run.started_at;
+            let elapsed =
+                began.zip(self.state.at).map_or(0, |(began, now)| millis_between(began, now));
+            let finished = coordinator::finish(&self.state, elapsed);
+            self.say(finished);
+        }
+    }
+
+    fn nothing_left(&self) -> bool {
+        let counts = self.state.tasks.counts();
+        self.running.is_empty()
+            && self.queue.is_empty()
+            && self.timers.is_empty()
+            && counts.yours == 0
+            && counts.running == 0
+            && self.state.requests.open.is_empty()
+    }
+
+    fn begin_if_ready(&mut self, task: usize) {
+        if self.state.tasks.is_ready(task) {
+            self.begin(task);
+        }
+    }
+
+    fn begin(&mut self, task: usize) {
+        let Some(node) = self.node(task).cloned() else { return };
+        let attempt = self.state.tasks.row(task).attempt + 1;
+        let depth =
+            self.state.plan.current.as_ref().and_then(|now| now.facts.depth.get(task)).copied();
+        let started = TaskEvent::Started {
+            task: node.id.clone(),
+            attempt,
+            depth: depth.unwrap_or(0),
+            affinity_delta: 0.0,
+        };
+        match &node.run {
+            RunKind::Human {} => self.say(TaskEvent::HandedOver { task: node.id }),
+            RunKind::Agent {} => {
+                self.say(started);
+                let failure = Failure::new(
+                    "no_model",
+                    Category::Critical,
+                    "no model is set up to do agent tasks",
+                );
+                self.say(TaskEvent::Failed {
+                    task: node.id,
+                    attempt,
+                    elapsed_ms: 0,
+                    failure,
+                    retry_in_ms: None,
+                });
+                self.after_failure(task);
+            }
+            RunKind::Shell(command) => {
+                self.say(started);
+                let call = CallId { task: node.id.clone(), attempt, step: 1 };
+                let intent = self.intent(&call, &node, command);
+                self.say(intent);
+                self.running.insert(call.clone(), CancellationToken::new());
+                let workspace = PathBuf::from(&self.state.session.workspace);
+                self.starts.push(Start::Job(Box::new(Job {
+                    call,
+                    task: Arc::new(node),
+                    workspace,
+                })));
+            }
+        }
+    }
+
+    fn intent(&self, call: &CallId, node: &TaskNode, command: &str) -> CallEvent {
+        let (tool, version) = self.options.runner.tool(node);
+        let input = serde_json::json!({ "command": command });
+        CallEvent::Intended {
+            call: call.clone(),
+            tool: tool.to_owned(),
+            version: version.to_owned(),
+            input_hash: Digest::of_json(&input),
+            input,
+            class: RiskClass::Execute,
+            repeat: match node.repeat {
+                Repeat::Safe => RepeatClass::Safe,
+                Repeat::Ask => RepeatClass::Unsafe,
+            },
+        }
+    }
+
+    /// Sends what was said in this turn to the journal as one batch.
+    async fn flush(&mut self) -> Result<(), EngineError> {
+        let starts = std::mem::take(&mut self.starts);
+        if self.outbox.is_empty() {
+            // Nothing to wait for but what is already under way.
+            match self.unacknowledged.back_mut() {
+                Some(last) => last.starts.extend(starts),
+                None => starts.into_iter().for_each(|start| self.start(start)),
+            }
+            return Ok(());
+        }
+        let records = std::mem::take(&mut self.outbox);
+        self.since_checkpoint += records.len() as u64;
+        let checkpoint = if self.since_checkpoint >= CHECKPOINT_INTERVAL {
+            self.since_checkpoint = 0;
+            Some(Checkpoint::of(&self.state).encode()?)
+        } else {
+            None
+        };
+        let rows = records.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        let batch = Batch { rows, summary: Some(summary(&self.state)), checkpoint };
+        let ack = self.journal.append(batch).await?;
+        self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
+        Ok(())
+    }
+
+    fn on_commit(&mut self, result: Result<Seq, StoreError>) -> Result<(), EngineError> {
+        let batch = self.unacknowledged.pop_front();
+        result?;
+        if let Some(batch) = batch {
+            self.published.send_replace(batch.head);
+            batch.starts.into_iter().for_each(|start| self.start(start));
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, start: Start) {
+        match start {
+            Start::Job(job) => self.start_job(*job),
+            Start::Effect(Effect::Cancel(call)) => {
+                if let Some(cancel) = self.running.get(&call) {
+                    cancel.cancel();
+                }
+            }
+            Start::Effect(Effect::Close(why)) => self.close(why),
+        }
+    }
+
+    fn start_job(&mut self, job: Job) {
+        let Some(cancel) = self.running.get(&job.call).cloned() else { return };
+        let call = job.call.clone();
+        let reports = Reports::new(call.clone(), self.reports_in.clone());
+        let worker = self.workers.spawn(self.options.runner.run(job, cancel, reports));
+        self.worker_calls.insert(worker.id(), call);
+    }
+
+    fn close(&mut self, why: CloseReason) {
+        if self.closing.is_none() {
+            self.closing = Some(why);
+            self.running.values().for_each(CancellationToken::cancel);
+        }
+    }
+
+    /// Whether the session is to be closed and nothing stands in the way any more.
+    fn has_last_words(&self) -> bool {
+        self.closing.is_some() && self.running.is_empty() && self.state.session.closed.is_none()
+    }
+
+    fn say_goodbye(&mut self) {
+        if !self.has_last_words() {
+            return;
+        }
+        let Some(why) = self.closing.clone() else { return };
+        if self.state.run.is_active() {
+            let words = match &why {
+                CloseReason::Quit => "you quit".to_owned(),
+                CloseReason::Finished => "nothing more to do here".to_owned(),
+                CloseReason::NeedsPerson => "it waits for you".to_owned(),
+                CloseReason::Signal { signal } => signal.clone(),
+            };
+            self.say(RunEvent::Interrupted { why: words });
+        }
+        self.say(SessionEvent::Closed(why));
+    }
+
+    fn is_done(&self) -> bool {
+        self.closing.is_some()
+            && self.running.is_empty()
+            && self.outbox.is_empty()
+            && self.unacknowledged.is_empty()
+            && self.state.session.closed.is_some()
+    }
+}
+
+/// The outcome of the oldest batch; never resolves while there is none.
+async fn acknowledgement(unacknowledged: &mut VecDeque<Unacknowledged>) -> Result<Seq, StoreError> {
+    match unacknowledged.front_mut() {
+        Some(oldest) => (&mut oldest.ack).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn row(record: &Record) -> Result<Row, serde_json::Error> {
+    Ok(Row {
+        seq: record.seq,
+        at: record.at,
+        kind: record.event.kind(),
+        task: record.event.task().map(ToString::to_string),
+        payload: record.event.encode()?,
+    })
+}
+
+fn until(at: Timestamp, now: Timestamp) -> std::time::Duration {
+    at.duration_since(now).max(SignedDuration::ZERO).unsigned_abs()
+}
+
+fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
+    to.duration_since(from).as_millis().try_into().unwrap_or(0)
+}
+
+fn panic_message(error: JoinError) -> String {
+    let Ok(panic) = error.try_into_panic() else { return "the task was aborted".to_owned() };
+    let words = panic
+        .downcast_ref::<&str>()
+        .map(|words| (*words).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("the task panicked: {}", words.unwrap_or_else(|| "no message".to_owned()))
+}

@@ -1,0 +1,102 @@
+//! Carrying out one attempt at a task, behind a trait so that tests and benchmarks can bring their own.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::event::CallOutcome;
+use crate::model::{CallId, RunKind, TaskNode};
+use crate::text::Redactor;
+use crate::tools::process::{self, CallReport, ProcessSpec, Reports};
+
+/// What a command may keep of its output, unless it is the model that reads it.
+const OUTPUT_LIMIT: usize = 1024 * 1024;
+/// The shortest default time limit of a person's own command.
+const DEFAULT_LIMIT: Duration = Duration::from_secs(3600);
+
+/// One attempt at a task.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub call: CallId,
+    pub task: Arc<TaskNode>,
+    pub workspace: PathBuf,
+}
+
+/// Carries out attempts.
+pub trait Runner: Send + Sync {
+    /// The whole attempt. It reports until it ended; cancelling must lead to a prompt end. A panic in it fails this
+    /// attempt and nothing else.
+    fn run(&self, job: Job, cancel: CancellationToken, reports: Reports) -> BoxFuture<'static, ()>;
+
+    /// Name and version of the tool that carries the task out.
+    fn tool(&self, task: &TaskNode) -> (&'static str, &'static str);
+}
+
+/// Runs shell tasks as the person's own commands: in the workspace, with their environment less provider keys.
+#[derive(Clone, Debug)]
+pub struct ShellRunner {
+    redactor: Redactor,
+    without: Vec<String>,
+}
+
+impl ShellRunner {
+    /// `without` names the variables that commands must not see.
+    pub fn new(redactor: Redactor, without: Vec<String>) -> Self {
+        Self { redactor, without }
+    }
+
+    fn spec(&self, job: &Job, command: &str) -> ProcessSpec {
+        ProcessSpec {
+            command: command.to_owned(),
+            directory: job.workspace.clone(),
+            without: self.without.clone(),
+            with: vec![("PLANWRIGHT_CALL_ID".to_owned(), job.call.to_string())],
+            time_limit: time_limit(&job.task),
+            output_limit: OUTPUT_LIMIT,
+            redactor: self.redactor.clone(),
+        }
+    }
+}
+
+/// The stated limit, else the larger of one hour and twice the stated duration.
+fn time_limit(task: &TaskNode) -> Duration {
+    match (task.timeout_seconds, task.duration_minutes) {
+        (Some(seconds), _) => Duration::from_secs(seconds),
+        (None, Some(minutes)) => DEFAULT_LIMIT.max(Duration::from_secs(u64::from(minutes) * 120)),
+        (None, None) => DEFAULT_LIMIT,
+    }
+}
+
+impl Runner for ShellRunner {
+    fn run(&self, job: Job, cancel: CancellationToken, reports: Reports) -> BoxFuture<'static, ()> {
+        let RunKind::Shell(command) = &job.task.run else {
+            return Box::pin(async move {
+                let message = format!("{} is not a shell task", job.task.id);
+                reports.send(CallReport::ended(CallOutcome::CouldNotStart { message })).await;
+            });
+        };
+        Box::pin(process::run(self.spec(&job, command), cancel, reports))
+    }
+
+    fn tool(&self, _task: &TaskNode) -> (&'static str, &'static str) {
+        ("shell", "1")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_limit_is_the_larger_of_an_hour_and_twice_the_duration() {
+        let mut task = TaskNode::new("a", "x");
+        assert_eq!(time_limit(&task), Duration::from_secs(3600));
+        task.duration_minutes = Some(45);
+        assert_eq!(time_limit(&task), Duration::from_secs(5400));
+        task.timeout_seconds = Some(7);
+        assert_eq!(time_limit(&task), Duration::from_secs(7));
+    }
+}

@@ -1,0 +1,107 @@
+//! The engine: one driver per session owns the order of its events.
+//!
+//! It decides, folds what it decided into its own state, and appends it to the journal. Publishing and effects wait for
+//! the commit, so that nobody sees or acts on what is not durable; a failed commit ends the session and never un-says
+//! an event. Screens, the headless runner and tests are all clients of the same [`SessionHandle`].
+
+pub mod controller;
+pub mod coordinator;
+mod driver;
+mod job;
+pub mod resume;
+mod summary;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+pub use driver::EngineError;
+pub use job::{Job, Runner, ShellRunner};
+pub use summary::summary;
+
+use crate::event::{Command, Event};
+use crate::model::{Seq, SessionId};
+use crate::state::SessionState;
+use crate::store::Journal;
+
+/// Where the time comes from.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The wall clock.
+pub fn wall_clock() -> Clock {
+    Arc::new(Timestamp::now)
+}
+
+/// How many commands may wait; a person never types faster, a script waits.
+const COMMANDS: usize = 64;
+
+/// What can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// Off runs the tasks one after another in the planner's order.
+    pub task_graphs: bool,
+    /// Off journals no output of calls, only that they took place and how they ended.
+    pub react_tracing: bool,
+    /// Off leaves affinity out of the order in which ready tasks start.
+    pub tool_affinity: bool,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self { task_graphs: true, react_tracing: true, tool_affinity: true }
+    }
+}
+
+/// How a session is run in this process.
+#[derive(Clone)]
+pub struct EngineOptions {
+    /// How many tasks may run at once.
+    pub jobs: u32,
+    pub clock: Clock,
+    pub runner: Arc<dyn Runner>,
+    pub features: Features,
+}
+
+impl std::fmt::Debug for EngineOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EngineOptions").field("jobs", &self.jobs).finish_non_exhaustive()
+    }
+}
+
+/// A session that is being worked on.
+#[derive(Debug)]
+pub struct SessionHandle {
+    pub id: SessionId,
+    /// Wishes go in here; dropping all senders closes the session.
+    pub commands: mpsc::Sender<Command>,
+    /// The number of the last durable event.
+    pub head: watch::Receiver<Seq>,
+    driver: JoinHandle<Result<(), EngineError>>,
+}
+
+impl SessionHandle {
+    /// Waits until the driver has let go of the session.
+    pub async fn finished(self) -> Result<(), EngineError> {
+        drop(self.commands);
+        match self.driver.await {
+            Ok(result) => result,
+            Err(error) => Err(EngineError::Crashed { message: error.to_string() }),
+        }
+    }
+}
+
+/// Starts working on a session: `state` is the fold of what its journal holds, `first` what is to be said first.
+pub fn start(
+    journal: Journal,
+    state: SessionState,
+    first: Vec<Event>,
+    options: EngineOptions,
+) -> SessionHandle {
+    let (commands, inbox) = mpsc::channel(COMMANDS);
+    let (published, head) = watch::channel(state.seq);
+    let id = journal.session().clone();
+    let driver = driver::Driver::new(journal, state, options, inbox, published);
+    SessionHandle { id, commands, head, driver: tokio::spawn(driver.run(first)) }
+}

@@ -1,0 +1,21 @@
+//! What lists show of a session, written with its events.
+
+use crate::state::SessionState;
+use crate::store::SessionSummary;
+
+/// Sums a session up.
+pub fn summary(state: &SessionState) -> SessionSummary {
+    let counts = state.tasks.counts();
+    SessionSummary {
+        title: state.session.title.clone(),
+        goal: state.session.goal.clone().unwrap_or_default(),
+        workspace: state.session.workspace.clone(),
+        status: state.status().word().to_owned(),
+        pattern: String::new(),
+        done: counts.done,
+        total: counts.total(),
+        cost: state.totals.cost,
+        tokens: state.totals.tokens,
+        open_requests: state.requests.open.len() as u32,
+    }
+}

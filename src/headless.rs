@@ -1,0 +1,212 @@
+//! The same records and commands, printed as lines instead of drawn.
+
+use tokio::sync::{mpsc, watch};
+
+use crate::event::{CloseReason, Command, Record};
+use crate::model::{Actor, Answer, ChoiceAction, Request, RequestKind, Seq};
+use crate::replay::{History, SourceError};
+use crate::state::trace::{EntryKind, TraceEntry};
+use crate::state::{RunPhase, SessionState, TaskStatus};
+use crate::text;
+
+/// What to answer when nobody is there to ask.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Answers {
+    /// Plan requests are approved: the person typed `--yes`.
+    pub approve_plans: bool,
+    /// What to do about calls in doubt: the person typed `--in-doubt`.
+    pub in_doubt: Option<ChoiceAction>,
+}
+
+impl Answers {
+    fn to(self, request: &Request) -> Option<Answer> {
+        match request.kind {
+            RequestKind::FinalPlan { .. } => {
+                self.approve_plans.then_some(ChoiceAction::ApproveAndRun)
+            }
+            RequestKind::InDoubt { .. } => self.in_doubt,
+        }
+        .map(Answer::from)
+    }
+}
+
+/// How a headless run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Success,
+    Failed,
+    /// Something waits for the person.
+    NeedsPerson,
+    /// The driver let go of the session by itself.
+    Closed,
+}
+
+/// Where lines go.
+pub trait Lines {
+    fn line(&mut self, text: &str) -> std::io::Result<()>;
+}
+
+/// How a record is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Lines for people.
+    Text,
+    /// One JSON object per record.
+    Json,
+}
+
+/// Why a headless run could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum HeadlessError {
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    #[error("could not write to standard output")]
+    Output(#[from] std::io::Error),
+}
+
+/// Follows a session until it ends or waits for the person, printing every record and giving the answers it may give.
+#[derive(Debug)]
+pub struct Follower<L> {
+    pub history: History,
+    pub head: watch::Receiver<Seq>,
+    pub commands: mpsc::Sender<Command>,
+    pub answers: Answers,
+    pub format: Format,
+    pub lines: L,
+    pub state: SessionState,
+    pub time_zone: jiff::tz::TimeZone,
+}
+
+impl<L: Lines> Follower<L> {
+    /// Goes on until there is nothing more to do here. Sends the command that closes the session.
+    pub async fn follow(&mut self) -> Result<Ending, HeadlessError> {
+        let mut asked = std::collections::BTreeSet::new();
+        loop {
+            let head = *self.head.borrow_and_update();
+            self.catch_up(head)?;
+            for open in self.state.requests.open.values() {
+                if let Some(answer) = self.answers.to(&open.request)
+                    && asked.insert(open.request.id)
+                {
+                    let command = Command::Answer { id: open.request.id, answer, by: Actor::Flag };
+                    let _ = self.commands.send(command).await;
+                }
+            }
+            if let Some(ending) = self.ending() {
+                let why = if ending == Ending::NeedsPerson {
+                    CloseReason::NeedsPerson
+                } else {
+                    CloseReason::Finished
+                };
+                let _ = self.commands.send(Command::Close { why }).await;
+                return Ok(ending);
+            }
+            if self.head.changed().await.is_err() {
+                return Ok(Ending::Closed);
+            }
+        }
+    }
+
+    /// Folds and prints what was committed since the last look.
+    pub fn catch_up(&mut self, head: Seq) -> Result<(), HeadlessError> {
+        while self.state.seq < head {
+            let Some(record) = self.history.record(self.state.seq.next())? else { break };
+            self.state.apply(&record);
+            self.print(&record)?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, record: &Record) -> Result<(), HeadlessError> {
+        match self.format {
+            Format::Json => {
+                if let Ok(json) = serde_json::to_string(record) {
+                    self.lines.line(&json)?;
+                }
+            }
+            Format::Text => {
+                if let Some(entry) = TraceEntry::of(record) {
+                    self.lines.line(&readable(&entry, &self.time_zone))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        match self.state.run.phase {
+            RunPhase::Finished { success: true } => return Some(Ending::Success),
+            RunPhase::Finished { success: false } => return Some(Ending::Failed),
+            _ if self.state.plan.abandoned => return Some(Ending::Failed),
+            _ => {}
+        }
+        waits_for_person(&self.state, self.answers).then_some(Ending::NeedsPerson)
+    }
+}
+
+/// Whether nothing can happen before the person answers or does something.
+fn waits_for_person(state: &SessionState, answers: Answers) -> bool {
+    let unanswered =
+        state.requests.open.values().filter(|open| answers.to(&open.request).is_none());
+    let open = unanswered.count() as u32;
+    if open < state.requests.open.len() as u32 {
+        return false;
+    }
+    if state.run.phase != RunPhase::Running {
+        return open > 0 || matches!(state.run.phase, RunPhase::Paused | RunPhase::Interrupted);
+    }
+    let counts = state.tasks.counts();
+    if open == 0 && counts.yours == 0 {
+        return false;
+    }
+    let in_doubt = |task: usize| {
+        state.requests.open.values().any(|open| {
+            matches!(&open.request.kind, RequestKind::InDoubt { call } if call.task == *state.tasks.id(task))
+        })
+    };
+    !(0..state.tasks.len()).any(|task| {
+        let busy = state.tasks.row(task).status == TaskStatus::Running && !in_doubt(task);
+        busy || state.tasks.is_ready(task)
+    })
+}
+
+/// One line for a person.
+pub fn readable(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) -> String {
+    let time = entry.at.to_zoned(time_zone.clone()).strftime("%H:%M:%S").to_string();
+    let task = entry.task.as_ref().map(ToString::to_string).unwrap_or_default();
+    let task = text::clean_line(&task).into_owned();
+    let glyph = match entry.kind {
+        EntryKind::Thought => "~",
+        EntryKind::Action => ">",
+        EntryKind::Observed => "<",
+        _ => " ",
+    };
+    let body = match (&entry.body, entry.kind) {
+        // Output is shown whole: it is what a script's reader came for.
+        (Some(body), EntryKind::Observed) => {
+            text::clean(body).replace('\n', "\n                                 ")
+        }
+        _ => text::clean_line(&entry.text).into_owned(),
+    };
+    format!("{time}  {task:<10} {glyph} {:<9} {body}", entry.kind.word()).trim_end().to_owned()
+}
+
+/// What waits for the person, one line each, with how to answer.
+pub fn open_questions(state: &SessionState) -> Vec<String> {
+    let mut lines = Vec::new();
+    for open in state.requests.open.values() {
+        let request = &open.request;
+        let remedy = match request.kind {
+            RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
+            RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
+        };
+        let about = request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
+        lines.push(format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why));
+    }
+    for (id, row) in state.tasks.iter() {
+        if row.status == TaskStatus::Yours {
+            lines.push(format!("{id} is yours to do; say that it is done on a screen"));
+        }
+    }
+    lines.iter().map(|line| text::clean_line(line).into_owned()).collect()
+}

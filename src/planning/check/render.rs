@@ -1,0 +1,77 @@
+//! A check report as lines for a person.
+
+use super::CheckReport;
+use crate::model::{CriticalPathBy, Severity, TaskId, Violation};
+use crate::planning::plan_file::place;
+
+/// How many entries a line lists before it is cut.
+const SHOWN: usize = 12;
+
+impl CheckReport {
+    /// The report as plain lines. `name` is the file's.
+    pub fn lines(&self, name: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        for violation in &self.violations {
+            lines.extend(violation_lines(name, violation));
+        }
+        for entry in self.normalization.iter().filter(|entry| entry.code != "dependency_missing") {
+            lines.push(format!("{name}: note[{}]: {}", entry.code, entry.detail));
+        }
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.push(self.verdict(name));
+        if !self.execution_order.is_empty() {
+            lines.push(format!("  starts with    {}", listed(&self.root_tasks, ", ")));
+            lines.push(format!("  order          {}", listed(&self.execution_order, ", ")));
+            let by = match self.critical_path_by {
+                CriticalPathBy::Minutes => "by minutes",
+                CriticalPathBy::Tokens => "by tokens",
+            };
+            lines.push(format!("  critical path  {} ({by})", listed(&self.critical_path, " › ")));
+            lines.push(format!("  tokens         {} estimated", self.estimated_total_tokens));
+        }
+        lines
+    }
+
+    fn verdict(&self, name: &str) -> String {
+        let faults =
+            self.violations.iter().filter(|found| found.severity != Severity::Warning).count();
+        let warnings = self.violations.len() - faults;
+        let size = format!(
+            "{}, {}",
+            count(self.plan.tasks.len(), "task"),
+            count(self.layers as usize, "layer")
+        );
+        match (self.valid, warnings) {
+            (true, 0) => format!("{name} is a valid plan: {size}"),
+            (true, _) => format!("{name} is a valid plan: {size}, {}", count(warnings, "warning")),
+            (false, 0) => format!("{name} is not a valid plan: {}", count(faults, "error")),
+            (false, _) => format!(
+                "{name} is not a valid plan: {}, {}",
+                count(faults, "error"),
+                count(warnings, "warning")
+            ),
+        }
+    }
+}
+
+fn violation_lines(name: &str, violation: &Violation) -> [String; 2] {
+    let kind = if violation.severity == Severity::Warning { "warning" } else { "error" };
+    [
+        format!("{}: {kind}[{}]: {}", place(name, violation), violation.rule, violation.message),
+        format!("    {}", violation.suggested_fix),
+    ]
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+fn listed(ids: &[TaskId], separator: &str) -> String {
+    let shown: Vec<&str> = ids.iter().take(SHOWN).map(TaskId::as_str).collect();
+    match ids.len().saturating_sub(SHOWN) {
+        0 => shown.join(separator),
+        more => format!("{}{separator}… {more} more", shown.join(separator)),
+    }
+}

@@ -1,0 +1,121 @@
+//! Reports as the command prints them.
+
+use serde_json::json;
+
+use super::*;
+
+fn report(text: &str) -> CheckReport {
+    check(text, Format::Toml, "plan.toml")
+}
+
+fn rules(report: &CheckReport) -> Vec<(&str, Option<u32>)> {
+    report.violations.iter().map(|found| (found.rule.as_str(), found.line)).collect()
+}
+
+#[test]
+fn a_valid_plan_is_reported_in_the_documented_shape() {
+    let report =
+        report("tasks = [{ id = \"b\", depends_on = [\"a\"] }, { id = \"a\", goal = \"x\" }]");
+    assert_eq!(
+        serde_json::to_value(&report).unwrap(),
+        json!({
+            "valid": true,
+            "violations": [],
+            "normalization": [
+                {"code": "description_missing", "task_id": "b", "detail": "b has no description; its id stands in"}
+            ],
+            "root_tasks": ["a"],
+            "execution_order": ["a", "b"],
+            "critical_path": ["a", "b"],
+            "critical_path_by": "tokens",
+            "estimated_total_tokens": 1000,
+            "layers": 2,
+        })
+    );
+}
+
+#[test]
+fn a_violation_carries_rule_severity_tasks_message_fix_and_line() {
+    let report = report(
+        "[[tasks]]\nid = \"a\"\ngoal = \"x\"\ndepends_on = [\"b\"]\n[[tasks]]\nid = \"b\"\ngoal = \"x\"\ndepends_on = [\"a\"]\n",
+    );
+    assert_eq!(
+        serde_json::to_value(&report.violations).unwrap(),
+        json!([{
+            "rule": "cycle",
+            "severity": "fatal",
+            "node_ids": ["a", "b"],
+            "message": "a → b → a wait for each other",
+            "suggested_fix": "Remove one of these links, for example `b` from `a`.",
+            "line": 4,
+        }])
+    );
+    assert!(!report.valid);
+    assert!(report.execution_order.is_empty());
+}
+
+#[test]
+fn a_missing_dependency_is_a_warning() {
+    let report = report("tasks = [{ id = \"a\", goal = \"x\", depends_on = [\"b\"] }]");
+    assert!(report.valid);
+    assert_eq!(rules(&report), [("dependency_missing", Some(1))]);
+    assert_eq!(report.normalization[0].code, "dependency_missing");
+}
+
+#[test]
+fn rules_about_time_hold_where_durations_exist() {
+    let text = "[[tasks]]\nid = \"a\"\nduration = 30\n[[tasks]]\nid = \"b\"\nduration = \"3d\"\n[[tasks]]\nid = \"c\"\ndepends_on = [{ task = \"a\", lag = -31 }]\n";
+    let report = report(text);
+    assert_eq!(rules(&report), [("G306", Some(5)), ("G301", Some(8)), ("G303", Some(9))]);
+    assert!(!report.valid, "an impossible lead is repairable, not a warning");
+    assert_eq!(report.plan.tasks[2].duration_minutes, Some(735));
+    assert_eq!(
+        report.violations[1].suggested_fix,
+        "735 min are assumed, the median of the other tasks."
+    );
+    assert_eq!(report.critical_path_by, CriticalPathBy::Minutes);
+    assert!(check("tasks = [{ id = \"a\" }]", Format::Toml, "x").violations.is_empty());
+}
+
+#[test]
+fn everything_wrong_is_reported_in_one_go_by_line() {
+    let text = "colour = 1\n[resources]\nroom = 1\n[[tasks]]\nid = \"a\"\npriority = \"x\"\n[[tasks]]\nid = \"a\"\n[[tasks]]\nid = \"b\"\ndepends_on = [\"c\", \"zzzzzz\"]\nresources = { room = 2 }\n[[tasks]]\nid = \"c\"\ndepends_on = [\"b\"]\n";
+    assert_eq!(
+        rules(&report(text)),
+        [
+            ("unknown_field", Some(1)),
+            ("bad_value", Some(6)),
+            ("duplicate_id", Some(8)),
+            ("cycle", Some(11)),
+            ("dependency_missing", Some(11)),
+            ("over_capacity", Some(12)),
+        ]
+    );
+}
+
+#[test]
+fn a_report_reads_well_as_lines() {
+    let good = report(
+        "tasks = [{ id = \"a\", goal = \"x\" }, { id = \"b\", goal = \"x\", depends_on = [\"a\"] }]",
+    );
+    assert_eq!(
+        good.lines("plan.toml"),
+        [
+            "plan.toml is a valid plan: 2 tasks, 2 layers",
+            "  starts with    a",
+            "  order          a, b",
+            "  critical path  a › b (by tokens)",
+            "  tokens         1000 estimated",
+        ]
+    );
+    let bad = report("[[tasks]]\nid = \"a\"\ngoal = \"x\"\ndepend_on = [\"b\"]\n");
+    assert_eq!(
+        bad.lines("plan.toml")[..4],
+        [
+            "plan.toml:4:1: error[unknown_field]: `tasks[0].depend_on` is not a field of a plan file",
+            "    Did you mean `depends_on`?",
+            "",
+            "plan.toml is not a valid plan: 1 error",
+        ]
+    );
+}

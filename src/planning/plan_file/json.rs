@@ -1,0 +1,284 @@
+//! Reads JSON into a tree with places. `serde_json` tells no places of values, hence this small reader.
+
+use std::ops::Range;
+
+use super::tree::{Entry, MAX_DEPTH, Tree, Value};
+
+/// Where and why text is not JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SyntaxError {
+    pub(super) at: usize,
+    pub(super) message: String,
+}
+
+pub(super) fn parse(text: &str) -> Result<Tree, SyntaxError> {
+    let mut reader = Reader { text, at: 0 };
+    let tree = reader.value(0)?;
+    reader.skip_blanks();
+    if reader.at < text.len() {
+        return reader.fail("expected the end of the file");
+    }
+    Ok(tree)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T, SyntaxError> {
+        Err(SyntaxError { at: self.at, message: message.into() })
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    /// Takes a character that must come next, after blanks.
+    fn expect(&mut self, byte: u8, what: &str) -> Result<(), SyntaxError> {
+        self.skip_blanks();
+        if self.peek() != Some(byte) {
+            return self.fail(format!("expected {what}"));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Tree, SyntaxError> {
+        if depth > MAX_DEPTH {
+            return self.fail(format!("nested deeper than {MAX_DEPTH} levels"));
+        }
+        self.skip_blanks();
+        let start = self.at;
+        let value = match self.peek() {
+            Some(b'{') => self.table(depth)?,
+            Some(b'[') => self.list(depth)?,
+            Some(b'"') => Value::Text(self.string()?),
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            Some(_) => self.word()?,
+            None => return self.fail("the file ends where a value is expected"),
+        };
+        Ok(Tree { span: start..self.at, value })
+    }
+
+    fn word(&mut self) -> Result<Value, SyntaxError> {
+        let words =
+            [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)];
+        for (word, value) in words {
+            if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
+                self.at += word.len();
+                return Ok(value);
+            }
+        }
+        self.fail("expected a value")
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+        self.at += 1;
+        let mut items = Vec::new();
+        self.skip_blanks();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Value::List(items));
+        }
+        loop {
+            items.push(self.value(depth + 1)?);
+            if !self.another(b']', "`,` or `]`")? {
+                return Ok(Value::List(items));
+            }
+        }
+    }
+
+    fn table(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+        self.at += 1;
+        let mut entries = Vec::new();
+        self.skip_blanks();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Value::Table(entries));
+        }
+        loop {
+            let (key, key_span) = self.key()?;
+            self.expect(b':', "`:` after the field's name")?;
+            let tree = self.value(depth + 1)?;
+            entries.push(Entry { key, key_span, tree });
+            if !self.another(b'}', "`,` or `}`")? {
+                return Ok(Value::Table(entries));
+            }
+        }
+    }
+
+    fn key(&mut self) -> Result<(String, Range<usize>), SyntaxError> {
+        self.skip_blanks();
+        let start = self.at;
+        if self.peek() != Some(b'"') {
+            return self.fail("expected a field's name in double quotes");
+        }
+        Ok((self.string()?, start..self.at))
+    }
+
+    /// Whether another item follows, or the list or table ends.
+    fn another(&mut self, end: u8, what: &str) -> Result<bool, SyntaxError> {
+        self.skip_blanks();
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(byte) if byte == end => {
+                self.at += 1;
+                Ok(false)
+            }
+            _ => self.fail(format!("expected {what}")),
+        }
+    }
+
+    fn digits(&mut self) -> Result<(), SyntaxError> {
+        if !matches!(self.peek(), Some(b'0'..=b'9')) {
+            return self.fail("expected a digit");
+        }
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<Value, SyntaxError> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        let mut whole = true;
+        if self.peek() == Some(b'.') {
+            whole = false;
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            whole = false;
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        let text = &self.text[start..self.at];
+        if let (true, Ok(value)) = (whole, text.parse()) {
+            return Ok(Value::Integer(value));
+        }
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Value::Float(value)),
+            _ => self.fail("the number is out of range"),
+        }
+    }
+
+    fn string(&mut self) -> Result<String, SyntaxError> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let start = self.at;
+            while matches!(self.peek(), Some(byte) if byte != b'"' && byte != b'\\' && byte >= 0x20)
+            {
+                self.at += 1;
+            }
+            out.push_str(&self.text[start..self.at]);
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(b'\\') => out.push(self.escape()?),
+                Some(_) => return self.fail("a control character in text must be escaped"),
+                None => return self.fail("the text is not closed"),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, SyntaxError> {
+        let code = self.text.as_bytes().get(self.at + 1).copied();
+        let plain = match code {
+            Some(byte @ (b'"' | b'\\' | b'/')) => byte as char,
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode(),
+            _ => return self.fail("unknown escape"),
+        };
+        self.at += 2;
+        Ok(plain)
+    }
+
+    /// `\uXXXX`, or two of them for a character beyond the first plane.
+    fn unicode(&mut self) -> Result<char, SyntaxError> {
+        let first = self.hex()?;
+        let code = match first {
+            0xd800..=0xdbff if self.text[self.at..].starts_with("\\u") => {
+                let second = self.hex()?;
+                if !(0xdc00..=0xdfff).contains(&second) {
+                    return self.fail("half of a surrogate pair");
+                }
+                0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)
+            }
+            _ => first,
+        };
+        match char::from_u32(code) {
+            Some(c) => Ok(c),
+            None => self.fail("half of a surrogate pair"),
+        }
+    }
+
+    fn hex(&mut self) -> Result<u32, SyntaxError> {
+        let digits = self.text.as_bytes().get(self.at + 2..self.at + 6);
+        let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let Some(digits) = digits else {
+            return self.fail("expected four hexadecimal digits");
+        };
+        self.at += 6;
+        let value = |digit: u8| (digit as char).to_digit(16).unwrap_or(0);
+        Ok(digits.iter().fold(0, |code, digit| code * 16 + value(*digit)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn values_know_their_bytes() {
+        let tree = parse(r#" {"a": [1, "é\u00e9\ud83d\ude00"]}"#).unwrap();
+        assert_eq!(tree.span, 1..35);
+        assert_eq!(tree.to_json(), serde_json::json!({"a": [1, "éé😀"]}));
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_not_followed() {
+        let error = parse(&"[".repeat(100_000)).unwrap_err();
+        assert_eq!(error.message, "nested deeper than 128 levels");
+    }
+
+    proptest! {
+        #[test]
+        fn it_reads_what_serde_json_reads(text in r#"([\[\]{},:"\\/ \nutrfalse0-9.eE+-]|true|null|"a":|\\u00e9|\\ud83d|\\ude00|é){0,24}"#) {
+            match (parse(&text), serde_json::from_str::<serde_json::Value>(&text)) {
+                (Ok(tree), Ok(value)) if !text.contains(char::is_numeric) => prop_assert_eq!(tree.to_json(), value),
+                (own, other) => prop_assert_eq!(own.is_ok(), other.is_ok(), "{:?} {:?}", own, other),
+            }
+        }
+    }
+}

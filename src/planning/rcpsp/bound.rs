@@ -1,0 +1,68 @@
+//! Lower bounds on the makespan: link paths, resource work, and refutation of shorter makespans.
+
+use super::network::Network;
+use super::refute::Refuter;
+use super::rules::{heads, tails};
+
+/// Above this many leaves the pairwise parts cost more than they tell.
+const MAX_PAIRWISE: usize = 400;
+
+/// The longest path, and for every resource the work that must lie between a head and a tail.
+pub(super) fn simple(network: &Network) -> i32 {
+    let (heads, tails) = (heads(network), tails(network));
+    let path = heads.iter().zip(&tails).map(|(head, tail)| head + tail).max().unwrap_or(0);
+    let work =
+        (0..network.capacities.len()).map(|resource| work_bound(network, resource, &heads, &tails));
+    work.max().unwrap_or(0).max(path)
+}
+
+/// Leaves that start no sooner than a head and leave at least a rest after them need the time between for their work.
+fn work_bound(network: &Network, resource: usize, heads: &[i32], tails: &[i32]) -> i32 {
+    let mut items: Vec<(i64, i64, i64)> = Vec::new();
+    for leaf in 0..network.leaves {
+        let units = i64::from(network.demands[leaf][resource]);
+        let length = i64::from(network.durations[leaf]);
+        if units > 0 {
+            items.push((i64::from(tails[leaf]) - length, i64::from(heads[leaf]), units * length));
+        }
+    }
+    items.sort_unstable_by(|a, b| b.cmp(a));
+    let mut thresholds: Vec<i64> = items.iter().map(|&(_, head, _)| head).collect();
+    thresholds.sort_unstable();
+    thresholds.dedup();
+    if network.leaves > MAX_PAIRWISE {
+        thresholds.truncate(1);
+    }
+    let capacity = i64::from(network.capacities[resource]);
+    let mut bound = 0;
+    for from in thresholds {
+        let mut work = 0;
+        for &(rest, _, amount) in items.iter().filter(|&&(_, head, _)| head >= from) {
+            work += amount;
+            bound = bound.max(from + (work + capacity - 1) / capacity + rest);
+        }
+    }
+    bound as i32
+}
+
+/// Raises a bound by refuting makespans below `reached`, the length of a known schedule.
+pub(super) fn improved(network: &Network, bound: i32, reached: i32) -> i32 {
+    if bound >= reached || network.leaves > MAX_PAIRWISE {
+        return bound.min(reached);
+    }
+    let mut refuter = Refuter::new(network);
+    // Most easy projects are settled by this one question.
+    if refuter.refutes(reached - 1) {
+        return reached;
+    }
+    let (mut low, mut high) = (bound, reached - 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if refuter.refutes(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

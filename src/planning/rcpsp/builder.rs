@@ -1,0 +1,119 @@
+//! Turns orders into schedules and improves them by forward-backward passes (double justification, Valls, Ballestín and
+//! Quintanilla 2005): push everything as late as it goes, then as early as it goes, and the schedule often gets shorter.
+
+use super::decode::serial;
+use super::network::Network;
+use super::order::{Sorter, Ties, respect_links};
+use super::profile::Profile;
+
+/// A schedule and the order of its starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) order: Vec<u32>,
+    pub(super) starts: Vec<i32>,
+    pub(super) makespan: i32,
+    /// Sum of all finishes: of two equally long schedules the denser one is the better parent.
+    pub(super) finishes: i64,
+}
+
+impl Plan {
+    pub(super) fn new(leaves: usize) -> Self {
+        Self {
+            order: vec![0; leaves],
+            starts: vec![0; leaves],
+            makespan: i32::MAX,
+            finishes: i64::MAX,
+        }
+    }
+
+    pub(super) fn cost(&self) -> (i32, i64) {
+        (self.makespan, self.finishes)
+    }
+}
+
+/// Generates schedules and counts them.
+#[derive(Debug)]
+pub(super) struct Builder<'a, P> {
+    pub(super) network: &'a Network,
+    pub(super) used: u64,
+    pub(super) limit: u64,
+    profile: P,
+    sorter: Sorter,
+    keys: Vec<i32>,
+    order: Vec<u32>,
+}
+
+impl<'a, P: Profile> Builder<'a, P> {
+    pub(super) fn new(network: &'a Network, profile: P, limit: u64) -> Self {
+        let (keys, order) = (vec![0; network.leaves], vec![0; network.leaves]);
+        Self { network, used: 0, limit, profile, sorter: Sorter::default(), keys, order }
+    }
+
+    pub(super) fn spent(&self) -> bool {
+        self.used >= self.limit
+    }
+
+    /// Schedules the plan's order, then makes up to `passes` forward-backward passes while they shorten it.
+    pub(super) fn build(&mut self, plan: &mut Plan, passes: usize) {
+        let network = self.network;
+        plan.makespan =
+            serial(network, &network.forward, &plan.order, &mut self.profile, &mut plan.starts);
+        self.used += 1;
+        for pass in 0..passes {
+            let before = plan.makespan;
+            // The first pass belongs to the schedule; only further ones wait for effort to be left.
+            if pass > 0 && self.used + 2 > self.limit {
+                break;
+            }
+            self.justify(plan);
+            if plan.makespan >= before {
+                break;
+            }
+        }
+        self.list_by_start(plan);
+        let ends = plan
+            .starts
+            .iter()
+            .zip(&network.durations)
+            .map(|(&start, &units)| i64::from(start) + i64::from(units));
+        plan.finishes = ends.sum();
+    }
+
+    /// One backward and one forward generation, each taking the leaves from the end the other one left them at.
+    fn justify(&mut self, plan: &mut Plan) {
+        let network = self.network;
+        for (key, (&start, &units)) in
+            self.keys.iter_mut().zip(plan.starts.iter().zip(&network.durations))
+        {
+            *key = start + units;
+        }
+        self.list_from_end(plan.makespan, Ties::LargerFirst);
+        let length =
+            serial(network, &network.mirror, &self.order, &mut self.profile, &mut self.keys);
+        for (key, &units) in self.keys.iter_mut().zip(&network.durations) {
+            *key += units;
+        }
+        self.list_from_end(length, Ties::SmallerFirst);
+        plan.makespan =
+            serial(network, &network.forward, &self.order, &mut self.profile, &mut plan.starts);
+        self.used += 2;
+    }
+
+    /// Lists the leaves by falling finish, ready for generation in the other direction of time.
+    fn list_from_end(&mut self, highest: i32, ties: Ties) {
+        let network = self.network;
+        if network.overlapping {
+            let side = if ties == Ties::LargerFirst { &network.mirror } else { &network.forward };
+            respect_links(side, ties, &mut self.keys);
+        }
+        self.sorter.falling(&self.keys, highest, ties, &mut self.order);
+    }
+
+    fn list_by_start(&mut self, plan: &mut Plan) {
+        for (key, &start) in self.keys.iter_mut().zip(&plan.starts) {
+            *key = plan.makespan - start;
+        }
+        self.list_from_end(plan.makespan, Ties::SmallerFirst);
+        plan.order.copy_from_slice(&self.order);
+    }
+}

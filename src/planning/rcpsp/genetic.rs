@@ -1,0 +1,215 @@
+//! The search: a steady-state genetic algorithm over lists of starts, every child improved by a forward-backward pass.
+//!
+//! Measured on the PSPLIB samples, what counts is the forward-backward pass, shifting a few leaves in every child, and a
+//! population that grows with the effort; peak-seeking crossover, other replacement rules and other tie-breaks between
+//! equally long schedules made no difference beyond noise and are left out.
+
+use super::builder::{Builder, Plan};
+use super::decode::{Choice, list_order, parallel_order};
+use super::network::Network;
+use super::profile::Profile;
+use super::rng::Rng;
+use super::rules;
+
+/// Draws in a first-generation choice: greedy enough to start well, loose enough to differ.
+const DRAWS: usize = 3;
+/// Of a thousand places in a child's list, how many get one leaf shifted.
+const SHIFTS_PER_MILLE: usize = 30;
+/// Children in a row without a better population, as a multiple of its size, before a fresh start.
+const PATIENCE: usize = 20;
+const MIN_POPULATION: usize = 16;
+const MAX_POPULATION: usize = 500;
+/// Forward-backward passes of the schedules that rules give; they are few, so each may go as far as it can.
+const RULE_PASSES: usize = 8;
+
+/// Searches until the effort is spent or a schedule as short as `bound` is found.
+#[derive(Debug)]
+pub(super) struct Search<'a, P> {
+    builder: Builder<'a, P>,
+    rng: Rng,
+    bound: i32,
+    best: Plan,
+    listed: Vec<bool>,
+}
+
+impl<'a, P: Profile> Search<'a, P> {
+    pub(super) fn new(network: &'a Network, profile: P, limit: u64, seed: u64) -> Self {
+        let builder = Builder::new(network, profile, limit);
+        let (best, listed) = (Plan::new(network.leaves), vec![false; network.leaves]);
+        Self { builder, rng: Rng::new(seed), bound: 0, best, listed }
+    }
+
+    /// The schedule every answer is measured by: serial generation by latest finish and one forward-backward pass.
+    pub(super) fn first(&mut self) -> i32 {
+        let priorities = rules::latest_finish(self.builder.network);
+        let mut plan = Plan::new(self.builder.network.leaves);
+        list_order(self.builder.network, &priorities, Choice::Best, &mut self.rng, &mut plan.order);
+        self.builder.build(&mut plan, 1);
+        self.keep(&plan);
+        self.best.makespan
+    }
+
+    /// Searches on from the first schedule and returns the best with the number of schedules generated.
+    pub(super) fn run(mut self, bound: i32) -> (Plan, u64) {
+        self.bound = bound;
+        let mut seeds = self.rule_plans();
+        while !self.done() {
+            let population = self.population(std::mem::take(&mut seeds));
+            self.evolve(population);
+        }
+        (self.best, self.builder.used)
+    }
+
+    fn done(&self) -> bool {
+        self.best.makespan <= self.bound || self.builder.spent()
+    }
+
+    fn keep(&mut self, plan: &Plan) {
+        if plan.cost() < self.best.cost() {
+            self.best.clone_from(plan);
+        }
+    }
+
+    /// Every rule through both generation schemes.
+    fn rule_plans(&mut self) -> Vec<Plan> {
+        let network = self.builder.network;
+        let rules = [
+            rules::latest_finish,
+            rules::most_total_successors,
+            rules::longest_remaining_path,
+            rules::greatest_resource_work,
+        ];
+        let mut plans = Vec::new();
+        for rule in rules {
+            let priorities = rule(network);
+            for generate in [list_order, parallel_order] {
+                if self.done() {
+                    return plans;
+                }
+                let mut plan = Plan::new(network.leaves);
+                generate(network, &priorities, Choice::Best, &mut self.rng, &mut plan.order);
+                self.builder.build(&mut plan, RULE_PASSES);
+                self.keep(&plan);
+                plans.push(plan);
+            }
+        }
+        plans
+    }
+
+    /// A population around the given plans, filled up by drawn parallel generation.
+    fn population(&mut self, mut plans: Vec<Plan>) -> Vec<Plan> {
+        let network = self.builder.network;
+        let priorities = rules::latest_finish(network);
+        let size = population_size(self.builder.limit);
+        plans.truncate(size);
+        while plans.len() < size && !self.done() {
+            let mut plan = Plan::new(network.leaves);
+            parallel_order(
+                network,
+                &priorities,
+                Choice::Drawn(DRAWS),
+                &mut self.rng,
+                &mut plan.order,
+            );
+            self.builder.build(&mut plan, 1);
+            self.keep(&plan);
+            plans.push(plan);
+        }
+        plans
+    }
+
+    /// Breeds until the population no longer improves.
+    fn evolve(&mut self, mut population: Vec<Plan>) {
+        let mut child = Plan::new(self.builder.network.leaves);
+        let mut idle = 0;
+        while !self.done() && idle < PATIENCE * population.len() {
+            self.breed(&population, &mut child);
+            self.builder.build(&mut child, 1);
+            self.keep(&child);
+            idle += 1;
+            let twin = population
+                .iter()
+                .any(|plan| plan.finishes == child.finishes && plan.starts == child.starts);
+            let Some(worst) = (0..population.len()).max_by_key(|&place| population[place].cost())
+            else {
+                return;
+            };
+            if twin || child.cost() > population[worst].cost() {
+                continue;
+            }
+            if child.cost() < population[worst].cost() {
+                idle = 0;
+            }
+            population[worst].clone_from(&child);
+        }
+    }
+
+    fn breed(&mut self, population: &[Plan], child: &mut Plan) {
+        let mother = self.parent(population);
+        let mut father = self.parent(population);
+        if father == mother {
+            father = (mother + 1) % population.len();
+        }
+        self.cross(&population[mother].order, &population[father].order, &mut child.order);
+        let network = self.builder.network;
+        for _ in 0..network.leaves {
+            if self.rng.below(1000) < SHIFTS_PER_MILLE {
+                shift(network, &mut child.order, &mut self.rng);
+            }
+        }
+    }
+
+    /// The better of two drawn plans.
+    fn parent(&mut self, population: &[Plan]) -> usize {
+        let (one, other) = (self.rng.below(population.len()), self.rng.below(population.len()));
+        if population[one].cost() <= population[other].cost() { one } else { other }
+    }
+
+    /// Two-point crossover: the mother's list, with a stretch in the father's order. Keeps link order, as both do.
+    fn cross(&mut self, mother: &[u32], father: &[u32], child: &mut Vec<u32>) {
+        let leaves = mother.len();
+        let (one, other) = (self.rng.below(leaves + 1), self.rng.below(leaves + 1));
+        let (from, to) = (one.min(other), one.max(other));
+        self.listed.fill(false);
+        child.clear();
+        child.extend_from_slice(&mother[..from]);
+        for &leaf in &mother[..from] {
+            self.listed[leaf as usize] = true;
+        }
+        for &leaf in father {
+            if child.len() == to {
+                break;
+            }
+            if !self.listed[leaf as usize] {
+                self.listed[leaf as usize] = true;
+                child.push(leaf);
+            }
+        }
+        child.extend(mother.iter().copied().filter(|&leaf| !self.listed[leaf as usize]));
+    }
+}
+
+fn population_size(limit: u64) -> usize {
+    (limit.isqrt() as usize * 4 / 5).clamp(MIN_POPULATION, MAX_POPULATION)
+}
+
+/// Moves one leaf to a random place between the leaves it is linked to.
+fn shift(network: &Network, order: &mut [u32], rng: &mut Rng) {
+    let at = rng.below(order.len());
+    let leaf = order[at] as usize;
+    let linked = |row: &[(u32, i32)], other: u32| row.iter().any(|&(linked, _)| linked == other);
+    let before = network.forward.before.of(leaf);
+    let after = network.mirror.before.of(leaf);
+    let first =
+        order[..at].iter().rposition(|&other| linked(before, other)).map_or(0, |place| place + 1);
+    let last = order[at + 1..]
+        .iter()
+        .position(|&other| linked(after, other))
+        .map_or(order.len() - 1, |gap| at + gap);
+    let to = first + rng.below(last - first + 1);
+    if to < at {
+        order[to..=at].rotate_right(1);
+    } else {
+        order[at..=to].rotate_left(1);
+    }
+}

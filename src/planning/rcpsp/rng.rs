@@ -1,0 +1,25 @@
+//! A small seeded generator, so that the same seed gives the same schedule on every machine.
+
+/// `SplitMix64`: one word of state, passes the usual tests, a few instructions a draw.
+#[derive(Clone, Debug)]
+pub(super) struct Rng(u64);
+
+impl Rng {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number in `0..bound`; 0 when the bound is 0.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        // Multiply-shift keeps the draw free of a division; its bias is far below what a search could notice.
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+}

@@ -1,0 +1,98 @@
+//! An independent check of a schedule against its problem; shares no code with the search.
+
+use super::problem::{Link, LinkKind, Problem};
+use std::fmt;
+
+/// The first rule a schedule breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// Not one start for each leaf.
+    Shape { expected: usize, found: usize },
+    /// A leaf starts before its earliest start.
+    Release { leaf: usize, start: u32, release: u32 },
+    /// A link does not hold; by how many minutes.
+    Link { index: usize, link: Link, short_by: i64 },
+    /// More of a resource is in use at a minute than there is.
+    Capacity { resource: usize, at: u64, used: u64, capacity: u32 },
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shape { expected, found } => write!(f, "{found} starts for {expected} leaves"),
+            Self::Release { leaf, start, release } => {
+                write!(f, "leaf {leaf} starts at {start}, before {release}")
+            }
+            Self::Link { index, link, short_by } => {
+                write!(
+                    f,
+                    "link {index} from {} to {} is short by {short_by} minutes",
+                    link.from, link.to
+                )
+            }
+            Self::Capacity { resource, at, used, capacity } => {
+                write!(f, "resource {resource} has {used} of {capacity} in use at minute {at}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Violation {}
+
+/// Checks that every release, link and capacity holds.
+///
+/// The problem must be one that [`super::solve`] accepts; indices out of range are treated as absent.
+pub fn verify(problem: &Problem, starts: &[u32]) -> Result<(), Violation> {
+    let leaves = problem.durations.len();
+    if starts.len() != leaves {
+        return Err(Violation::Shape { expected: leaves, found: starts.len() });
+    }
+    for (leaf, (&start, &release)) in starts.iter().zip(&problem.release).enumerate() {
+        if start < release {
+            return Err(Violation::Release { leaf, start, release });
+        }
+    }
+    for (index, &link) in problem.links.iter().enumerate() {
+        let short_by = shortage(problem, starts, link);
+        if short_by > 0 {
+            return Err(Violation::Link { index, link, short_by });
+        }
+    }
+    (0..problem.capacities.len()).try_for_each(|resource| capacity_holds(problem, starts, resource))
+}
+
+fn shortage(problem: &Problem, starts: &[u32], link: Link) -> i64 {
+    let start = |leaf: usize| i64::from(starts[leaf]);
+    let finish = |leaf: usize| start(leaf) + i64::from(problem.durations[leaf]);
+    let (before, after) = match link.kind {
+        LinkKind::Fs => (finish(link.from), start(link.to)),
+        LinkKind::Ss => (start(link.from), start(link.to)),
+        LinkKind::Ff => (finish(link.from), finish(link.to)),
+        LinkKind::Sf => (start(link.from), finish(link.to)),
+    };
+    before + i64::from(link.lag) - after
+}
+
+fn capacity_holds(problem: &Problem, starts: &[u32], resource: usize) -> Result<(), Violation> {
+    let mut changes: Vec<(u64, i64)> = Vec::new();
+    for (leaf, demand) in problem.demands.iter().enumerate() {
+        let units: i64 =
+            demand.iter().filter(|(r, _)| *r == resource).map(|&(_, units)| i64::from(units)).sum();
+        if units > 0 && problem.durations[leaf] > 0 {
+            let start = u64::from(starts[leaf]);
+            changes.push((start, units));
+            changes.push((start + u64::from(problem.durations[leaf]), -units));
+        }
+    }
+    // Releases sort before requests at the same minute: blocks are half-open.
+    changes.sort_unstable();
+    let capacity = problem.capacities[resource];
+    let mut used = 0;
+    for (at, change) in changes {
+        used += change;
+        if used > i64::from(capacity) {
+            return Err(Violation::Capacity { resource, at, used: used.unsigned_abs(), capacity });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! The append transaction: checks lease and sequence, writes rows, checkpoints and summaries of many batches at once.
+
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::codec::Encoder;
+use super::error::{Doing, StoreError};
+use super::lease::LeaseKey;
+use super::queue::Append;
+use super::record::{Row, SessionSummary};
+use super::schema::begin;
+use super::sessions::signed;
+use super::time::micros_now;
+use crate::model::Seq;
+
+const APPENDING: &str = "writing to the journal";
+
+/// What one transaction knows of a session it writes to.
+struct Tail<'a> {
+    epoch: i64,
+    head: Seq,
+    summary: Option<&'a SessionSummary>,
+    /// Why an earlier batch of this transaction was refused; later ones must not slip in behind it.
+    refused: Option<Arc<StoreError>>,
+}
+
+impl Tail<'_> {
+    fn check(&self, lease: &LeaseKey, rows: &[Row]) -> Result<(), StoreError> {
+        let session = lease.id.clone();
+        if let Some(source) = &self.refused {
+            return Err(StoreError::Poisoned { session, source: Arc::clone(source) });
+        }
+        if self.epoch != lease.epoch {
+            return Err(StoreError::Fenced { session });
+        }
+        let mut expected = self.head.next();
+        for row in rows {
+            if row.seq != expected {
+                return Err(StoreError::Gap { session, expected, found: row.seq });
+            }
+            expected = expected.next();
+        }
+        Ok(())
+    }
+}
+
+type Tails<'a> = BTreeMap<i64, Tail<'a>>;
+
+/// Writes a group of batches in one transaction.
+///
+/// The outer error means that nothing was kept. An inner one refuses a single batch, of which nothing was written, and
+/// leaves the others alone.
+pub(super) fn write(
+    connection: &Connection,
+    database: &Path,
+    encoder: &mut Encoder,
+    group: &[Append],
+) -> Result<Vec<Result<Seq, StoreError>>, StoreError> {
+    if group.is_empty() {
+        return Ok(Vec::new());
+    }
+    let transaction = begin(connection, database, APPENDING)?;
+    let mut work = Work { transaction: &transaction, database, encoder };
+    let mut tails = Tails::new();
+    let mut outcomes = Vec::with_capacity(group.len());
+    for append in group {
+        outcomes.push(match work.admit(&mut tails, append)? {
+            Ok(()) => Ok(work.write(&mut tails, append)?),
+            Err(refusal) => Err(refusal),
+        });
+    }
+    work.sum_up(&tails)?;
+    transaction.commit().doing(APPENDING, database)?;
+    Ok(outcomes)
+}
+
+struct Work<'a> {
+    transaction: &'a Transaction<'a>,
+    database: &'a Path,
+    encoder: &'a mut Encoder,
+}
+
+impl Work<'_> {
+    /// Checks that the lease is still ours and that the rows continue the journal without a gap.
+    fn admit(
+        &self,
+        tails: &mut Tails<'_>,
+        append: &Append,
+    ) -> Result<Result<(), StoreError>, StoreError> {
+        let lease = &*append.session;
+        let tail = match tails.entry(lease.key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => match self.tail(lease)? {
+                Some(tail) => place.insert(tail),
+                None => return Ok(Err(StoreError::NoSession { session: lease.id.clone() })),
+            },
+        };
+        let checked = tail.check(lease, &append.batch.rows);
+        if let (Err(error), None) = (&checked, &tail.refused) {
+            tail.refused = Some(Arc::new(error.clone()));
+        }
+        Ok(checked)
+    }
+
+    fn tail<'b>(&self, lease: &LeaseKey) -> Result<Option<Tail<'b>>, StoreError> {
+        self.transaction
+            .prepare_cached(
+                "SELECT epoch, head_seq FROM session JOIN lease ON session = key WHERE key = ?",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_row([lease.key], |row| {
+                        let head = Seq(row.get::<_, i64>(1)?.cast_unsigned());
+                        Ok(Tail { epoch: row.get(0)?, head, summary: None, refused: None })
+                    })
+                    .optional()
+            })
+            .doing(APPENDING, self.database)
+    }
+
+    /// Writes one admitted batch and returns the new head.
+    fn write<'b>(&mut self, tails: &mut Tails<'b>, append: &'b Append) -> Result<Seq, StoreError> {
+        let (key, batch) = (append.session.key, &append.batch);
+        self.insert_rows(key, &batch.rows)?;
+        let tail = tails.get_mut(&key).expect("an admitted session has its tail in the map");
+        tail.head = batch.rows.last().map_or(tail.head, |row| row.seq);
+        tail.summary = batch.summary.as_ref().or(tail.summary);
+        if let Some(checkpoint) = &batch.checkpoint {
+            self.insert_checkpoint(key, tail.head, checkpoint)?;
+        }
+        Ok(tail.head)
+    }
+
+    fn insert_rows(&mut self, key: i64, rows: &[Row]) -> Result<(), StoreError> {
+        let mut insert = self
+            .transaction
+            .prepare_cached(
+                "INSERT INTO event (session, seq, at, kind, task, codec, payload) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            )
+            .doing(APPENDING, self.database)?;
+        for row in rows {
+            let (codec, payload) = encode(self.encoder, self.database, &row.payload)?;
+            let (seq, at) = (signed(row.seq.0), row.at.as_microsecond());
+            insert
+                .execute(params![key, seq, at, row.kind, row.task, codec, payload])
+                .doing(APPENDING, self.database)?;
+        }
+        Ok(())
+    }
+
+    fn insert_checkpoint(&mut self, key: i64, at: Seq, state: &[u8]) -> Result<(), StoreError> {
+        let (codec, payload) = encode(self.encoder, self.database, state)?;
+        self.transaction
+            .prepare_cached(
+                "INSERT OR REPLACE INTO checkpoint (session, seq, codec, payload) VALUES (?, ?, ?, ?)",
+            )
+            .and_then(|mut statement| {
+                statement.execute(params![key, signed(at.0), codec, payload])
+            })
+            .doing(APPENDING, self.database)
+            .map(drop)
+    }
+
+    /// Writes head and summary of every session once, however many batches it had.
+    fn sum_up(&self, tails: &Tails<'_>) -> Result<(), StoreError> {
+        let now = micros_now();
+        for (key, tail) in tails {
+            self.transaction
+                .prepare_cached("UPDATE session SET head_seq = ?2, updated_at = ?3 WHERE key = ?1")
+                .and_then(|mut statement| statement.execute(params![key, signed(tail.head.0), now]))
+                .doing(APPENDING, self.database)?;
+            if let Some(summary) = tail.summary {
+                super::sessions::write_summary(self.transaction, *key, summary)
+                    .doing(APPENDING, self.database)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn encode<'a>(
+    encoder: &mut Encoder,
+    database: &Path,
+    payload: &'a [u8],
+) -> Result<(i64, std::borrow::Cow<'a, [u8]>), StoreError> {
+    encoder
+        .encode(payload)
+        .map_err(|error| StoreError::io("compressing an event for", database, error))
+}

@@ -1,0 +1,125 @@
+//! Compression of single payloads: small ones stay as they are, larger ones become one zstd frame if that is smaller.
+
+use std::borrow::Cow;
+use std::io;
+
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::{CParameter, get_frame_content_size};
+
+/// The largest payload or checkpoint that is accepted, and the most that decoding will ever allocate.
+pub const MAX_PAYLOAD: usize = 64 << 20;
+
+/// Below this a frame's header and the lack of context eat the gain, and most events of the live tail are soon sealed anyway.
+const COMPRESS_FROM: usize = 1024;
+const LEVEL: i32 = 3;
+
+pub(super) const PLAIN: i64 = 0;
+pub(super) const ZSTD: i64 = 1;
+
+/// Compresses payloads one by one, keeping zstd's tables between them.
+pub(super) struct Encoder {
+    zstd: Compressor<'static>,
+}
+
+impl Encoder {
+    pub(super) fn new() -> io::Result<Self> {
+        Self::with_level(LEVEL)
+    }
+
+    /// Frames carry a checksum, so that damage on the disk is noticed and not decoded into something else.
+    pub(super) fn with_level(level: i32) -> io::Result<Self> {
+        let mut zstd = Compressor::new(level)?;
+        zstd.set_parameter(CParameter::ChecksumFlag(true))?;
+        Ok(Self { zstd })
+    }
+
+    /// Chooses the codec and returns the bytes to store.
+    pub(super) fn encode<'a>(&mut self, payload: &'a [u8]) -> io::Result<(i64, Cow<'a, [u8]>)> {
+        if payload.len() < COMPRESS_FROM {
+            return Ok((PLAIN, Cow::Borrowed(payload)));
+        }
+        let frame = self.frame(payload)?;
+        Ok(if frame.len() < payload.len() {
+            (ZSTD, Cow::Owned(frame))
+        } else {
+            (PLAIN, Cow::Borrowed(payload))
+        })
+    }
+
+    /// Compresses whatever the gain.
+    pub(super) fn frame(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        self.zstd.compress(bytes)
+    }
+}
+
+/// Undoes [`Encoder`]. Refuses a frame that claims more than the limit before allocating for it.
+pub(super) struct Decoder {
+    zstd: Decompressor<'static>,
+}
+
+impl Decoder {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self { zstd: Decompressor::new()? })
+    }
+
+    pub(super) fn decode(&mut self, codec: i64, stored: &[u8]) -> io::Result<Vec<u8>> {
+        match codec {
+            PLAIN => Ok(stored.to_vec()),
+            ZSTD => self.unframe(stored, MAX_PAYLOAD),
+            other => Err(invalid(format!("unknown codec {other}"))),
+        }
+    }
+
+    pub(super) fn unframe(&mut self, frame: &[u8], limit: usize) -> io::Result<Vec<u8>> {
+        let claimed = get_frame_content_size(frame).ok().flatten();
+        match claimed.and_then(|size| usize::try_from(size).ok()) {
+            Some(size) if size <= limit => self.zstd.decompress(frame, size),
+            _ => Err(invalid("a compressed frame without a believable size".into())),
+        }
+    }
+}
+
+pub(super) fn invalid(detail: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn round_trip(payload: &[u8]) -> (i64, Vec<u8>) {
+        let mut encoder = Encoder::new().unwrap();
+        let (codec, stored) = encoder.encode(payload).unwrap();
+        (codec, Decoder::new().unwrap().decode(codec, &stored).unwrap())
+    }
+
+    #[test]
+    fn small_payloads_stay_as_they_are_and_large_ones_shrink() {
+        assert_eq!(round_trip(b"{}").0, PLAIN);
+        assert_eq!(round_trip(&b"{\"a\":1}".repeat(1000)).0, ZSTD);
+    }
+
+    #[test]
+    fn a_flipped_bit_in_a_frame_is_noticed() {
+        let payload = b"some words that repeat, ".repeat(200);
+        let mut frame = Encoder::new().unwrap().frame(&payload).unwrap();
+        let last = frame.len() - 1;
+        frame[last] ^= 1;
+        assert!(Decoder::new().unwrap().decode(ZSTD, &frame).is_err());
+    }
+
+    #[test]
+    fn a_frame_that_claims_too_much_is_refused_before_allocating() {
+        let frame = Encoder::new().unwrap().frame(&vec![0; 4096]).unwrap();
+        assert!(Decoder::new().unwrap().unframe(&frame, 4095).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn every_payload_comes_back(payload in prop::collection::vec(any::<u8>(), 0..5000)) {
+            prop_assert_eq!(round_trip(&payload).1, payload);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Opening the database file: permissions, the check before anything is touched, and the settings of each connection.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::{Doing, StoreError};
+use super::schema::{self, APPLICATION_ID, VERSION, number, patiently};
+
+const FILE: &str = "planwright.db";
+const LOCKS: &str = "locks";
+const OPENING: &str = "opening the database";
+
+/// `SQLite` before this can corrupt a WAL database when two connections write or checkpoint at once.
+const OLDEST_SQLITE: i32 = 3_051_003;
+
+/// How long `SQLite` itself waits for a lock; longer waits are ours.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Where the parts of a store lie.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) dir: PathBuf,
+    pub(super) database: PathBuf,
+    pub(super) locks: PathBuf,
+}
+
+impl Place {
+    pub(super) fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), database: dir.join(FILE), locks: dir.join(LOCKS) }
+    }
+
+    /// The write-ahead log that `SQLite` keeps beside the database.
+    pub(super) fn wal(&self) -> PathBuf {
+        let mut name = self.database.clone().into_os_string();
+        name.push("-wal");
+        name.into()
+    }
+}
+
+/// Creates what is missing, refuses what is not ours, and returns the writer's connection.
+pub(super) fn open_for_writing(place: &Place) -> Result<Connection, StoreError> {
+    require_sqlite()?;
+    create_dir(&place.dir)?;
+    require_mode(&place.dir, 0o700, "written")?;
+    let created = create_file(&place.database)?;
+    require_mode(&place.database, 0o600, "read and written")?;
+    if !created {
+        inspect(place)?;
+    }
+    create_dir(&place.locks)?;
+    let connection = connect(&place.database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    patiently(schema::PATIENCE, || settle(&connection, &place.database))?;
+    schema::migrate(&connection, &place.database)?;
+    Ok(connection)
+}
+
+/// Returns a connection that can change nothing.
+pub(super) fn open_for_reading(place: &Place) -> Result<Connection, StoreError> {
+    require_sqlite()?;
+    if !place.database.try_exists().unwrap_or(true) {
+        return Err(StoreError::Missing { dir: place.dir.clone() });
+    }
+    require_mode(&place.database, 0o400, "read")?;
+    inspect(place)?;
+    let connection = reading_connection(place)?;
+    match schema::version(&connection, &place.database)? {
+        VERSION => Ok(connection),
+        0 => Err(StoreError::Missing { dir: place.dir.clone() }),
+        found => Err(StoreError::Older { path: place.database.clone(), found, known: VERSION }),
+    }
+}
+
+/// A further reading connection to a store that has been inspected.
+pub(super) fn reading_connection(place: &Place) -> Result<Connection, StoreError> {
+    let connection = connect(&place.database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.pragma_update(None, "query_only", true).doing(OPENING, &place.database)?;
+    Ok(connection)
+}
+
+fn require_sqlite() -> Result<(), StoreError> {
+    if rusqlite::version_number() < OLDEST_SQLITE {
+        return Err(StoreError::OldSqlite { found: rusqlite::version() });
+    }
+    Ok(())
+}
+
+fn create_dir(path: &Path) -> Result<(), StoreError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|source| {
+        StoreError::CannotCreate { path: path.to_owned(), source: Arc::new(source) }
+    })
+}
+
+/// Makes an empty file that only its owner can read, before `SQLite` would make one that anyone can.
+fn create_file(path: &Path) -> Result<bool, StoreError> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(source) => {
+            Err(StoreError::CannotCreate { path: path.to_owned(), source: Arc::new(source) })
+        }
+    }
+}
+
+/// Respects the owner's bits even where the kernel would not ask, as for root.
+fn require_mode(path: &Path, bits: u32, wanted: &'static str) -> Result<(), StoreError> {
+    let metadata = fs::metadata(path).map_err(|error| StoreError::io("looking at", path, error))?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & bits == bits {
+        return Ok(());
+    }
+    Err(StoreError::NotPermitted { path: path.to_owned(), wanted, mode })
+}
+
+/// Decides from the file alone, then through a connection that cannot write, whether the database is ours to use.
+fn inspect(place: &Place) -> Result<(), StoreError> {
+    let database = &place.database;
+    match Header::read(place)? {
+        None => return Ok(()),
+        Some(header) => judge(database, header.application_id, header.version)?,
+    }
+    // The header in the file may be older than what the write-ahead log holds.
+    let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    patiently(schema::PATIENCE, || {
+        let application_id = number(&connection, database, "PRAGMA application_id")?;
+        judge(database, application_id, schema::version(&connection, database)?)?;
+        let tables = number(&connection, database, "SELECT count(*) FROM sqlite_schema")?;
+        if application_id == 0 && tables > 0 {
+            return Err(StoreError::NotOurs { path: database.clone() });
+        }
+        Ok(())
+    })
+}
+
+/// An application id of zero is a file whose first transaction has not been committed yet.
+fn judge(database: &Path, application_id: i64, version: i64) -> Result<(), StoreError> {
+    if application_id != APPLICATION_ID && (application_id, version) != (0, 0) {
+        return Err(StoreError::NotOurs { path: database.to_owned() });
+    }
+    if version > VERSION {
+        let path = database.to_owned();
+        return Err(StoreError::Newer { path, found: version, known: VERSION });
+    }
+    Ok(())
+}
+
+/// The part of `SQLite`'s file header that says whose the file is.
+struct Header {
+    application_id: i64,
+    version: i64,
+}
+
+impl Header {
+    const LENGTH: usize = 100;
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+
+    /// Reads the header without `SQLite`, which would make files of its own beside the database. An empty file has none.
+    fn read(place: &Place) -> Result<Option<Self>, StoreError> {
+        let path = &place.database;
+        let failed = |error| StoreError::io("reading", path, error);
+        let mut bytes = Vec::with_capacity(Self::LENGTH);
+        let file = File::open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        file.take(Self::LENGTH as u64).read_to_end(&mut bytes).map_err(failed)?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        if bytes.len() < Self::LENGTH || !bytes.starts_with(Self::MAGIC) {
+            return Err(StoreError::damaged(path, "it does not begin as a database does"));
+        }
+        if Self::expected_length(&bytes) > length && is_empty(&place.wal()) {
+            return Err(StoreError::damaged(path, "its end is missing"));
+        }
+        Ok(Some(Self {
+            application_id: big_endian(&bytes, 68).into(),
+            version: big_endian(&bytes, 60).into(),
+        }))
+    }
+
+    /// What the header says the file measures, or zero where it does not say.
+    fn expected_length(bytes: &[u8]) -> u64 {
+        let page = match u64::from(bytes[16]) << 8 | u64::from(bytes[17]) {
+            1 => 65_536,
+            size => size,
+        };
+        let counted = big_endian(bytes, 24) == big_endian(bytes, 92);
+        if counted { page * u64::from(big_endian(bytes, 28)) } else { 0 }
+    }
+}
+
+fn big_endian(bytes: &[u8], at: usize) -> u32 {
+    bytes[at..at + 4].iter().fold(0, |value, byte| value << 8 | u32::from(*byte))
+}
+
+fn is_empty(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |metadata| metadata.len() == 0)
+}
+
+fn connect(database: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(database, flags).doing(OPENING, database)?;
+    connection.busy_timeout(BUSY_TIMEOUT).doing(OPENING, database)?;
+    connection.set_prepared_statement_cache_capacity(48);
+    Ok(connection)
+}
+
+/// Settings of the writing connection. The first is kept in the file, and setting it again would write to it.
+fn settle(connection: &Connection, database: &Path) -> Result<(), StoreError> {
+    if number(connection, database, "PRAGMA application_id")? == 0 {
+        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").doing(OPENING, database)?;
+    }
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL;
+             PRAGMA synchronous = FULL;
+             PRAGMA foreign_keys = ON;
+             PRAGMA wal_autocheckpoint = 2000;
+             PRAGMA journal_size_limit = 16777216;
+             PRAGMA cache_size = -4096;
+             PRAGMA temp_store = MEMORY;",
+        )
+        .doing(OPENING, database)
+}

@@ -1,0 +1,169 @@
+//! The session store: an `SQLite` database in the data directory that keeps every event of every session.
+//!
+//! It promises that an acknowledged batch survives any crash, that sequence numbers have no gaps, that one session has
+//! one writer, that a fork shares its past instead of copying it, and that payloads come back byte for byte. What the
+//! payloads mean is for others: nothing here looks into them.
+//!
+//! [`Store`] is the door, [`Journal`] appends to one session under its lease, [`Reader`] reads from any thread.
+
+mod append;
+mod chores;
+mod codec;
+mod database;
+mod error;
+mod journal;
+mod lease;
+mod lineage;
+mod queue;
+mod reader;
+mod reading;
+mod record;
+mod schema;
+mod seal;
+mod segment;
+mod sessions;
+mod time;
+mod upkeep;
+mod wait;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use codec::MAX_PAYLOAD;
+pub use error::{FindError, Holder, StoreError};
+pub use journal::Journal;
+pub use queue::Ack;
+pub use reader::{Reader, Watch};
+pub use record::{Batch, ForkPoint, NewSession, Row, SessionInfo, SessionSummary};
+pub use upkeep::{Depth, Integrity, Removal, Sizes};
+
+use crate::model::SessionId;
+use database::Place;
+use queue::Queue;
+
+/// Whether a store may change anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    ReadWrite,
+    ReadOnly,
+}
+
+/// An open session store. Clones and journals share it; it closes with the last of them, or when told to.
+#[derive(Clone, Debug)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    place: Place,
+    /// Absent in a store that only reads.
+    queue: Option<Arc<Queue>>,
+    reader: Mutex<Reader>,
+}
+
+impl Store {
+    /// Opens the store in `dir`, creating it if it may write and nothing is there. What is not ours, newer than we
+    /// know, or damaged is refused and not touched.
+    pub fn open(dir: &Path, mode: OpenMode) -> Result<Self, StoreError> {
+        let place = Place::new(dir);
+        let (queue, reader) = match mode {
+            OpenMode::ReadWrite => {
+                let connection = database::open_for_writing(&place)?;
+                let queue = Queue::start(connection, &place)?;
+                (Some(Arc::new(queue)), Reader::open(&place)?)
+            }
+            OpenMode::ReadOnly => (None, Reader::on(database::open_for_reading(&place)?, &place)?),
+        };
+        Ok(Self { inner: Arc::new(Inner { place, queue, reader: Mutex::new(reader) }) })
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.inner.place.dir
+    }
+
+    pub fn mode(&self) -> OpenMode {
+        if self.inner.queue.is_some() { OpenMode::ReadWrite } else { OpenMode::ReadOnly }
+    }
+
+    /// Adds a session without events; one with a parent is a fork.
+    pub fn create_session(&self, new: NewSession) -> Result<(), StoreError> {
+        let database = self.inner.place.database.clone();
+        self.queue()?.run(move |connection| sessions::create(connection, &database, &new))
+    }
+
+    /// Opens a session for writing. Fails with [`StoreError::Held`] while another has it open.
+    pub fn acquire(&self, session: &SessionId) -> Result<Journal, StoreError> {
+        let queue = self.queue()?;
+        let (grant, head) = lease::take(queue, &self.inner.place, session)?;
+        Ok(Journal::new(Arc::clone(queue), grant, head))
+    }
+
+    /// The live process that has a session open for writing, this one included.
+    pub fn holder(&self, session: &SessionId) -> Result<Option<Holder>, StoreError> {
+        self.read(|reader| {
+            let (connection, database) = reader.connection();
+            lease::holder(connection, database, session)
+        })
+    }
+
+    /// A reader with a connection of its own, for another thread.
+    pub fn reader(&self) -> Result<Reader, StoreError> {
+        Reader::open(&self.inner.place)
+    }
+
+    /// See [`Reader::list_sessions`].
+    pub fn list_sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
+        self.read(Reader::list_sessions)
+    }
+
+    /// See [`Reader::session`].
+    pub fn session(&self, session: &SessionId) -> Result<SessionInfo, StoreError> {
+        self.read(|reader| reader.session(session))
+    }
+
+    /// See [`Reader::find_session`].
+    pub fn find_session(&self, name: &str) -> Result<SessionId, FindError> {
+        self.read(|reader| reader.find_session(name))
+    }
+
+    /// Removes a session that nobody has open. One that has forks is only hidden, and goes with the last of them.
+    pub fn remove(&self, session: &SessionId) -> Result<Removal, StoreError> {
+        upkeep::remove(self.queue()?, &self.inner.place, session)
+    }
+
+    /// Packs all events of a session now. The store does so by itself when it has nothing else to do.
+    pub fn seal(&self, session: &SessionId) -> Result<(), StoreError> {
+        chores::seal_all(self.queue()?, &self.inner.place, session)
+    }
+
+    /// Looks for damage and for gaps.
+    pub fn integrity(&self, depth: Depth) -> Result<Integrity, StoreError> {
+        self.read(|reader| upkeep::integrity(reader, depth))
+    }
+
+    /// Says where the bytes are.
+    pub fn sizes(&self) -> Result<Sizes, StoreError> {
+        self.read(|reader| upkeep::sizes(reader.connection().0, &self.inner.place))
+    }
+
+    /// Writes what is queued, moves the log into the database if nobody else uses it, and ends the writer thread.
+    /// Later writes fail with [`StoreError::Closed`]; reading goes on.
+    pub fn close(&self) {
+        if let Some(queue) = &self.inner.queue {
+            queue.close();
+        }
+    }
+
+    fn queue(&self) -> Result<&Arc<Queue>, StoreError> {
+        self.inner.queue.as_ref().ok_or(StoreError::ReadOnly)
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Reader) -> T) -> T {
+        read(&self.inner.reader.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,210 @@
+//! How a reader gets at the events of one session: sealed runs first, then the live tail.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use rusqlite::params;
+
+use super::codec::Decoder;
+use super::error::{Doing, StoreError};
+use super::lineage::Part;
+use super::reader::Reader;
+use super::record::Row;
+use super::segment::{Contents, Run};
+use super::sessions::{signed, unsigned};
+use super::time::from_micros;
+use crate::model::Seq;
+
+const READING: &str = "reading the journal";
+
+/// The run that was read last, by session and first event. Stepping through a session stays within one for a while.
+pub(super) type Recent = Option<((i64, Seq), Run)>;
+
+impl Reader {
+    /// Visits the events of a part in order.
+    pub(super) fn forward(
+        &self,
+        part: Part,
+        task: Option<&str>,
+        visit: &mut impl FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        for first in self.runs(part)? {
+            if self.run(part, first, task, Order::OldestFirst, visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        self.live(part, task, Order::OldestFirst, visit)
+    }
+
+    /// Visits the events of a part from the newest to the oldest.
+    pub(super) fn backward(
+        &self,
+        part: Part,
+        task: Option<&str>,
+        visit: &mut impl FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        if self.live(part, task, Order::NewestFirst, visit)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        for first in self.runs(part)?.into_iter().rev() {
+            if self.run(part, first, task, Order::NewestFirst, visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Where the sealed runs begin that hold events of a part.
+    fn runs(&self, part: Part) -> Result<Vec<Seq>, StoreError> {
+        const SQL: &str = "SELECT first_seq FROM segment WHERE session = ?1 AND first_seq <= ?3 AND first_seq >= coalesce(
+            (SELECT max(first_seq) FROM segment WHERE session = ?1 AND first_seq <= ?2), ?2) ORDER BY first_seq";
+        let (first, last) = (signed(part.first.0), signed(part.last.0));
+        let mut statement = self.connection.prepare_cached(SQL).doing(READING, &self.database)?;
+        let found = statement
+            .query_map([part.key, first, last], |row| row.get(0))
+            .doing(READING, &self.database)?;
+        found
+            .map(|first| first.map(|first| Seq(unsigned(first))).doing(READING, &self.database))
+            .collect()
+    }
+
+    /// Visits the wanted events of one sealed run.
+    fn run(
+        &self,
+        part: Part,
+        first: Seq,
+        task: Option<&str>,
+        order: Order,
+        visit: &mut impl FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        // Taken out while it is visited, for the visitor may read as well.
+        let name = (part.key, first);
+        let known = self.recent.take().filter(|(known, _)| *known == name).map(|(_, run)| run);
+        let Some(run) = known.map_or_else(|| self.unpacked(name, task), |run| Ok(Some(run)))?
+        else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let mut rows = run.rows(part.first, part.last, task);
+        let mut flow = ControlFlow::Continue(());
+        while let (true, Some(row)) = (flow.is_continue(), order.next(&mut rows)) {
+            flow = visit(row.map_err(|error| unreadable(&self.database, first, &error))?);
+        }
+        drop(rows);
+        self.recent.replace(Some((name, run)));
+        Ok(flow)
+    }
+
+    /// Decompresses a sealed run. Its payloads are not touched if none is of the wanted task.
+    fn unpacked(
+        &self,
+        (key, first): (i64, Seq),
+        task: Option<&str>,
+    ) -> Result<Option<Run>, StoreError> {
+        const CONTENTS: &str =
+            "SELECT contents, last_seq FROM segment WHERE session = ? AND first_seq = ?";
+        const PAYLOADS: &str = "SELECT payloads FROM segment WHERE session = ? AND first_seq = ?";
+        let decoder = &mut *self.decoder.borrow_mut();
+        let broken = |error: io::Error| unreadable(&self.database, first, &error);
+        let contents = self.stored(CONTENTS, (key, first), |frame, row| {
+            let contents = Contents::decode(decoder, frame).map_err(broken)?;
+            let last = unsigned(row.get(1).doing(READING, &self.database)?);
+            let complete = first.0 + contents.len() as u64 == last + 1;
+            if complete { Ok(contents) } else { Err(self.lost(first)) }
+        })?;
+        if task.is_some_and(|task| !contents.has_task(task)) {
+            return Ok(None);
+        }
+        self.stored(PAYLOADS, (key, first), |frame, _| {
+            contents.with(decoder, first, frame).map(Some).map_err(broken)
+        })
+    }
+
+    /// Looks at a compressed column where it lies, without a copy.
+    fn stored<T>(
+        &self,
+        sql: &str,
+        (key, first): (i64, Seq),
+        look: impl FnOnce(&[u8], &rusqlite::Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut statement = self.connection.prepare_cached(sql).doing(READING, &self.database)?;
+        let mut found = statement.query([key, signed(first.0)]).doing(READING, &self.database)?;
+        let row = found.next().doing(READING, &self.database)?.ok_or_else(|| self.lost(first))?;
+        let frame = row.get_ref(0).and_then(|value| Ok(value.as_blob()?));
+        look(frame.doing(READING, &self.database)?, row)
+    }
+
+    fn lost(&self, first: Seq) -> StoreError {
+        StoreError::damaged(&self.database, format!("the events from {first} on are incomplete"))
+    }
+
+    fn live(
+        &self,
+        part: Part,
+        task: Option<&str>,
+        order: Order,
+        visit: &mut impl FnMut(Row) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        let (first, last) = (signed(part.first.0), signed(part.last.0));
+        let mut statement =
+            self.connection.prepare_cached(order.sql()).doing(READING, &self.database)?;
+        let mut rows =
+            statement.query(params![part.key, first, last, task]).doing(READING, &self.database)?;
+        while let Some(row) = rows.next().doing(READING, &self.database)? {
+            let row = event(row, &mut self.decoder.borrow_mut(), &self.database)?;
+            if visit(row).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Order {
+    OldestFirst,
+    NewestFirst,
+}
+
+impl Order {
+    fn next<T>(self, items: &mut impl DoubleEndedIterator<Item = T>) -> Option<T> {
+        match self {
+            Self::OldestFirst => items.next(),
+            Self::NewestFirst => items.next_back(),
+        }
+    }
+
+    fn sql(self) -> &'static str {
+        match self {
+            Self::OldestFirst => {
+                "SELECT seq, at, kind, task, codec, payload FROM event
+                 WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND (?4 IS NULL OR task = ?4) ORDER BY seq"
+            }
+            Self::NewestFirst => {
+                "SELECT seq, at, kind, task, codec, payload FROM event
+                 WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND (?4 IS NULL OR task = ?4) ORDER BY seq DESC"
+            }
+        }
+    }
+}
+
+/// Reads a live row: `seq, at, kind, task, codec, payload`.
+pub(super) fn event(
+    row: &rusqlite::Row<'_>,
+    decoder: &mut Decoder,
+    database: &Path,
+) -> Result<Row, StoreError> {
+    let read = || -> rusqlite::Result<_> {
+        let seq = Seq(unsigned(row.get(0)?));
+        let kind = row.get::<_, String>(2)?.into();
+        Ok((seq, row.get(1)?, kind, row.get(3)?, row.get(4)?, row.get_ref(5)?.as_blob()?))
+    };
+    let (seq, at, kind, task, codec, payload) = read().doing(READING, database)?;
+    let payload =
+        decoder.decode(codec, payload).map_err(|error| unreadable(database, seq, &error))?;
+    Ok(Row { seq, at: from_micros(at, database)?, kind, task, payload })
+}
+
+pub(super) fn unreadable(database: &Path, seq: Seq, error: &io::Error) -> StoreError {
+    StoreError::damaged(database, format!("event {seq} cannot be read: {error}"))
+}

@@ -1,0 +1,227 @@
+//! The table of sessions: creating, forking, listing and finding them.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::error::{Doing, FindError, StoreError};
+use super::record::{ForkPoint, NewSession, SessionInfo, SessionSummary};
+use super::schema::immediate;
+use super::time::from_micros;
+use crate::model::{MicroDollars, Seq, SessionId};
+
+const READING: &str = "reading the list of sessions";
+const CREATING: &str = "creating a session";
+
+/// The name that means "the session most recently opened for writing or written to".
+const LAST: &str = "last";
+
+/// `SQLite` has no unsigned numbers. What does not fit is a hostile figure and stays at the largest.
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+/// Adds a session. A fork keeps only where it left its parent.
+pub(super) fn create(
+    connection: &Connection,
+    database: &Path,
+    new: &NewSession,
+) -> Result<(), StoreError> {
+    if !is_valid(&new.id) {
+        return Err(StoreError::BadSessionId { session: new.id.clone() });
+    }
+    immediate(connection, database, CREATING, |transaction| {
+        let parent = match &new.parent {
+            Some(point) => Some(fork_point(transaction, database, point)?),
+            None => None,
+        };
+        let created = new.created_at.as_microsecond();
+        let (parent, parent_seq) = parent.unzip();
+        let head = parent_seq.unwrap_or(0);
+        let added = transaction
+            .execute(
+                "INSERT INTO session (id, created_at, updated_at, head_seq, parent, parent_seq, format)
+                 VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
+                params![new.id.as_str(), created, head, parent, parent_seq, new.format],
+            )
+            .doing(CREATING, database)?;
+        if added == 0 {
+            return Err(StoreError::SessionExists { session: new.id.clone() });
+        }
+        write_summary(transaction, transaction.last_insert_rowid(), &new.summary)
+            .doing(CREATING, database)
+    })
+}
+
+/// Ids become names of lock files, and an imported one may be hostile.
+fn is_valid(id: &SessionId) -> bool {
+    let text = id.as_str();
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=64).contains(&text.len()) && text.bytes().all(allowed) && text != LAST
+}
+
+fn fork_point(
+    connection: &Connection,
+    database: &Path,
+    point: &ForkPoint,
+) -> Result<(i64, i64), StoreError> {
+    let found = connection
+        .query_row(
+            "SELECT key, head_seq FROM session WHERE id = ? AND visibility < 2",
+            [point.session.as_str()],
+            |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)),
+        )
+        .optional()
+        .doing(CREATING, database)?;
+    let session = point.session.clone();
+    let Some((key, head)) = found else { return Err(StoreError::NoSession { session }) };
+    let (seq, head_seq) = (signed(point.seq.0), Seq(unsigned(head)));
+    if seq > head {
+        return Err(StoreError::BadForkPoint { session, seq: point.seq, head: head_seq });
+    }
+    Ok((key, seq))
+}
+
+/// Writes what the list shows of a session.
+pub(super) fn write_summary(
+    connection: &Connection,
+    key: i64,
+    summary: &SessionSummary,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE session SET title = ?2, goal = ?3, workspace = ?4, status = ?5, pattern = ?6,
+             done = ?7, total = ?8, cost_micro = ?9, tokens = ?10, open_requests = ?11 WHERE key = ?1",
+        )?
+        .execute(params![
+            key,
+            summary.title,
+            summary.goal,
+            summary.workspace,
+            summary.status,
+            summary.pattern,
+            summary.done,
+            summary.total,
+            signed(summary.cost.0),
+            signed(summary.tokens),
+            summary.open_requests,
+        ])
+        .map(drop)
+}
+
+const COLUMNS: &str = "SELECT s.id, s.created_at, s.updated_at, s.opened_at, s.title, s.goal, s.workspace, s.status,
+    s.pattern, s.done, s.total, s.cost_micro, s.tokens, s.open_requests, s.head_seq, p.id, s.parent_seq,
+    s.visibility, s.format FROM session s LEFT JOIN session p ON p.key = s.parent";
+
+/// A row as it is stored, before its times are checked.
+struct Stored {
+    info: SessionInfo,
+    created_at: i64,
+    updated_at: i64,
+    opened_at: Option<i64>,
+}
+
+fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
+    let parent = row.get::<_, Option<String>>(15)?.map(SessionId::new);
+    let parent_seq = row.get::<_, Option<i64>>(16)?.map(|seq| Seq(unsigned(seq)));
+    let zero = jiff::Timestamp::UNIX_EPOCH;
+    let info = SessionInfo {
+        id: SessionId::new(row.get::<_, String>(0)?),
+        created_at: zero,
+        updated_at: zero,
+        opened_at: None,
+        summary: summary(row)?,
+        head: Seq(unsigned(row.get(14)?)),
+        parent: parent.zip(parent_seq).map(|(session, seq)| ForkPoint { session, seq }),
+        hidden: row.get::<_, i64>(17)? != 0,
+        format: row.get(18)?,
+    };
+    let (created_at, updated_at, opened_at) = (row.get(1)?, row.get(2)?, row.get(3)?);
+    Ok(Stored { info, created_at, updated_at, opened_at })
+}
+
+fn summary(row: &rusqlite::Row<'_>) -> rusqlite::Result<SessionSummary> {
+    Ok(SessionSummary {
+        title: row.get(4)?,
+        goal: row.get(5)?,
+        workspace: row.get(6)?,
+        status: row.get(7)?,
+        pattern: row.get(8)?,
+        done: row.get(9)?,
+        total: row.get(10)?,
+        cost: MicroDollars(unsigned(row.get(11)?)),
+        tokens: unsigned(row.get(12)?),
+        open_requests: row.get(13)?,
+    })
+}
+
+impl Stored {
+    fn checked(self, database: &Path) -> Result<SessionInfo, StoreError> {
+        let time = |micros| from_micros(micros, database);
+        Ok(SessionInfo {
+            created_at: time(self.created_at)?,
+            updated_at: time(self.updated_at)?,
+            opened_at: self.opened_at.map(time).transpose()?,
+            ..self.info
+        })
+    }
+}
+
+/// Every session that is not hidden, most recently used first.
+pub(super) fn list(
+    connection: &Connection,
+    database: &Path,
+) -> Result<Vec<SessionInfo>, StoreError> {
+    let sql = format!("{COLUMNS} WHERE s.visibility = 0 ORDER BY {RECENT_FIRST}");
+    let mut statement = connection.prepare_cached(&sql).doing(READING, database)?;
+    let rows = statement.query_map([], stored).doing(READING, database)?;
+    rows.map(|row| row.doing(READING, database)?.checked(database)).collect()
+}
+
+/// One session, hidden or not.
+pub(super) fn one(
+    connection: &Connection,
+    database: &Path,
+    id: &SessionId,
+) -> Result<SessionInfo, StoreError> {
+    let sql = format!("{COLUMNS} WHERE s.id = ? AND s.visibility < 2");
+    let mut statement = connection.prepare_cached(&sql).doing(READING, database)?;
+    let found = statement.query_row([id.as_str()], stored).optional().doing(READING, database)?;
+    match found {
+        Some(stored) => stored.checked(database),
+        None => Err(StoreError::NoSession { session: id.clone() }),
+    }
+}
+
+const RECENT_FIRST: &str = "max(s.updated_at, coalesce(s.opened_at, 0)) DESC, s.key DESC";
+
+/// Finds a session by its id, a prefix that only it has, or `last`. Hidden ones are not found.
+pub(super) fn find(
+    connection: &Connection,
+    database: &Path,
+    name: &str,
+) -> Result<SessionId, FindError> {
+    let condition = if name == LAST { "?1 = 'last'" } else { "substr(s.id, 1, length(?1)) = ?1" };
+    let sql = format!(
+        "SELECT s.id FROM session s WHERE s.visibility = 0 AND {condition} ORDER BY {RECENT_FIRST}"
+    );
+    let mut matches = ids(connection, &sql, name).doing(READING, database)?;
+    if let Some(exact) = matches.iter().position(|id| name == LAST || id.as_str() == name) {
+        return Ok(matches.swap_remove(exact));
+    }
+    match matches.len() {
+        1 if !name.is_empty() => Ok(matches.swap_remove(0)),
+        2.. if !name.is_empty() => Err(FindError::Several { name: name.into(), matches }),
+        _ => Err(FindError::None { name: name.into() }),
+    }
+}
+
+fn ids(connection: &Connection, sql: &str, parameter: &str) -> rusqlite::Result<Vec<SessionId>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([parameter], |row| row.get::<_, String>(0))?;
+    rows.map(|id| id.map(SessionId::new)).collect()
+}

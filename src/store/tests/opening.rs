@@ -1,0 +1,167 @@
+//! What is not ours to use is refused in a sentence and left as it was.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::*;
+use crate::store::schema::{APPLICATION_ID, VERSION};
+use crate::store::{StoreError, database, schema};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn allow(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Opening must fail both ways and must not change a byte.
+fn refused(dir: &Path) -> StoreError {
+    let file = dir.join("planwright.db");
+    let before = fs::read(&file).unwrap();
+    Store::open(dir, OpenMode::ReadOnly).unwrap_err();
+    let error = Store::open(dir, OpenMode::ReadWrite).unwrap_err();
+    assert_eq!(fs::read(&file).unwrap(), before, "the file was changed");
+    assert!(!error.hint().is_empty());
+    error
+}
+
+/// A closed store with one session of 300 events, and its database file.
+fn filled(dir: &TempDir) -> std::path::PathBuf {
+    let store = open(dir);
+    append(&start(&store, "a1"), 1..=300);
+    store.close();
+    dir.path().join("planwright.db")
+}
+
+#[test]
+fn directory_and_files_are_for_their_owner_only() {
+    let dir = temporary();
+    let place = dir.path().join("data/planwright");
+    let store = Store::open(&place, OpenMode::ReadWrite).unwrap();
+    let _journal = start(&store, "a1");
+    assert_eq!(mode(&place), 0o700);
+    assert_eq!(mode(&place.join("locks")), 0o700);
+    for file in ["planwright.db", "planwright.db-wal", "planwright.db-shm", "locks/a1.lock"] {
+        assert_eq!(mode(&place.join(file)), 0o600, "{file}");
+    }
+}
+
+#[test]
+fn a_newer_database_is_refused_even_if_only_its_log_says_so() {
+    let dir = temporary();
+    let file = filled(&dir);
+    let newer = Connection::open(&file).unwrap();
+    newer.pragma_update(None, "user_version", VERSION + 1).unwrap();
+    // The new number is still in the log: the file itself says the old one.
+    let log = fs::read(dir.path().join("planwright.db-wal")).unwrap();
+    assert!(!log.is_empty());
+    assert!(matches!(refused(dir.path()), StoreError::Newer { found, .. } if found == VERSION + 1));
+    assert_eq!(fs::read(dir.path().join("planwright.db-wal")).unwrap(), log);
+    newer.close().unwrap();
+    assert!(matches!(refused(dir.path()), StoreError::Newer { found, .. } if found == VERSION + 1));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "files were left beside it");
+}
+
+#[test]
+fn a_database_of_another_program_is_refused() {
+    let dir = temporary();
+    let file = dir.path().join("planwright.db");
+    Connection::open(&file).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+    assert!(matches!(refused(dir.path()), StoreError::NotOurs { .. }));
+}
+
+#[test]
+fn a_damaged_file_is_refused() {
+    let dir = temporary();
+    let file = filled(&dir);
+    let whole = fs::read(&file).unwrap();
+    let damages: [(&str, Vec<u8>); 4] = [
+        ("not a database", b"no database at all, only words".repeat(100)),
+        ("short", whole[..60].to_vec()),
+        ("cut", whole[..whole.len() / 2].to_vec()),
+        ("schema overwritten", [&whole[..100], &[0xff; 4000], &whole[4100..]].concat()),
+    ];
+    for (what, bytes) in damages {
+        fs::write(&file, bytes).unwrap();
+        let error = refused(dir.path());
+        assert!(matches!(error, StoreError::Damaged { .. }), "{what}: {error:?}");
+    }
+}
+
+#[test]
+fn a_file_damaged_anywhere_never_makes_a_panic_and_is_not_written_to() {
+    let dir = temporary();
+    let file = filled(&dir);
+    let whole = fs::read(&file).unwrap();
+    for n in 0..60 {
+        let mut bytes = whole.clone();
+        let at = whole.len() * n / 60;
+        bytes[at..].iter_mut().take(16).for_each(|byte| *byte ^= 0xa5);
+        fs::write(&file, &bytes).unwrap();
+        if let Ok(store) = Store::open(dir.path(), OpenMode::ReadWrite) {
+            let _ = store.list_sessions();
+            let _ = store.reader().and_then(|reader| reader.rows(&id("a1"), Seq(1)..=Seq(300)));
+            if !store.integrity(Depth::Quick).is_ok_and(|found| found.problems.is_empty()) {
+                assert!(store.acquire(&id("a1")).is_err(), "written to, damage at {at}");
+            }
+        }
+        assert!(fs::read(&file).unwrap() == bytes, "changed by reading, damage at {at}");
+    }
+}
+
+#[test]
+fn a_file_or_directory_without_permission_is_refused() {
+    let dir = temporary();
+    let file = filled(&dir);
+    allow(&file, 0o000);
+    let error = Store::open(dir.path(), OpenMode::ReadWrite).unwrap_err();
+    assert!(matches!(error, StoreError::NotPermitted { mode: 0, .. }), "{error:?}");
+    assert!(Store::open(dir.path(), OpenMode::ReadOnly).is_err());
+    allow(&file, 0o600);
+    allow(dir.path(), 0o500);
+    let error = Store::open(dir.path(), OpenMode::ReadWrite).unwrap_err();
+    assert!(matches!(error, StoreError::NotPermitted { mode: 0o500, .. }), "{error:?}");
+    allow(dir.path(), 0o700);
+}
+
+#[test]
+fn a_place_that_cannot_be_made_or_is_not_there_is_named() {
+    let dir = temporary();
+    fs::write(dir.path().join("file"), "in the way").unwrap();
+    let error = Store::open(&dir.path().join("file/store"), OpenMode::ReadWrite).unwrap_err();
+    assert!(matches!(error, StoreError::CannotCreate { .. }), "{error:?}");
+    let error = Store::open(&dir.path().join("nowhere"), OpenMode::ReadOnly).unwrap_err();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
+    assert!(!dir.path().join("nowhere").exists());
+}
+
+#[test]
+fn a_database_of_every_earlier_version_is_brought_up_to_date() {
+    for version in 0..VERSION {
+        let dir = temporary();
+        let file = dir.path().join("planwright.db");
+        let old = Connection::open(&file).unwrap();
+        schema::migrate_to(&old, &file, version).unwrap();
+        drop(old);
+        let store = open(&dir);
+        append(&start(&store, "a1"), 1..=3);
+        assert_eq!(store.list_sessions().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn the_file_says_whose_it_is_and_every_commit_is_synced() {
+    let dir = temporary();
+    filled(&dir);
+    let place = database::Place::new(dir.path());
+    let connection = database::open_for_writing(&place).unwrap();
+    let pragma = |name| schema::number(&connection, &place.database, name).unwrap();
+    assert_eq!(pragma("PRAGMA application_id"), APPLICATION_ID);
+    assert_eq!(pragma("PRAGMA synchronous"), 2);
+    assert_eq!(pragma("PRAGMA foreign_keys"), 1);
+    assert_eq!(pragma("PRAGMA auto_vacuum"), 2);
+}

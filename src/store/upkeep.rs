@@ -1,0 +1,267 @@
+//! Looking after the store: removing sessions, checking that everything is there, and measuring it.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::database::Place;
+use super::error::{Doing, StoreError};
+use super::queue::{Job, Queue};
+use super::reader::Reader;
+use super::schema::{immediate, number};
+use super::sessions::unsigned;
+use crate::model::{Seq, SessionId};
+
+const CHECKING: &str = "checking the database";
+const REMOVING: &str = "removing a session";
+
+/// How many rows one transaction deletes, so that others get their turn.
+const CHUNK: i64 = 2_000;
+
+/// What became of a session that was to be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Removal {
+    Deleted,
+    /// Forks still read their past from it: it is out of the list and goes when the last of them goes.
+    Hidden {
+        forks: u64,
+    },
+}
+
+/// How closely to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The structure of the file and the sequence of every session.
+    Quick,
+    /// Indexes and constraints as well, and every stored event decoded.
+    Full,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Integrity {
+    /// One sentence each; empty if all is well.
+    pub problems: Vec<String>,
+    pub sessions: u64,
+}
+
+/// Where the bytes are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    pub database: u64,
+    pub log: u64,
+    /// Of the database file, space that later rows will use.
+    pub free: u64,
+    pub live_events: u64,
+    pub segments: u64,
+    pub segment_bytes: u64,
+    pub checkpoints: u64,
+    pub checkpoint_bytes: u64,
+}
+
+pub(super) fn sizes(connection: &Connection, place: &Place) -> Result<Sizes, StoreError> {
+    let measure = |sql: &str| number(connection, &place.database, sql).map(unsigned);
+    let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    Ok(Sizes {
+        database: length(&place.database),
+        log: length(&place.wal()),
+        free: measure("PRAGMA freelist_count")? * measure("PRAGMA page_size")?,
+        live_events: measure("SELECT count(*) FROM event")?,
+        segments: measure("SELECT count(*) FROM segment")?,
+        segment_bytes: measure(
+            "SELECT coalesce(sum(length(contents) + length(payloads)), 0) FROM segment",
+        )?,
+        checkpoints: measure("SELECT count(*) FROM checkpoint")?,
+        checkpoint_bytes: measure("SELECT coalesce(sum(length(payload)), 0) FROM checkpoint")?,
+    })
+}
+
+/// Asks `SQLite` about the file, then every session whether its numbers have no gap.
+pub(super) fn integrity(reader: &Reader, depth: Depth) -> Result<Integrity, StoreError> {
+    let (connection, database) = reader.connection();
+    let sql = match depth {
+        Depth::Quick => "PRAGMA quick_check(20)",
+        Depth::Full => "PRAGMA integrity_check(20)",
+    };
+    let mut problems = texts(connection, sql).doing(CHECKING, database)?;
+    problems.retain(|problem| problem != "ok");
+    let sessions = spans(connection).doing(CHECKING, database)?;
+    for span in &sessions {
+        problems.extend(gap(connection, span).doing(CHECKING, database)?);
+        if depth == Depth::Full {
+            problems.extend(undecodable(reader, span)?);
+        }
+    }
+    Ok(Integrity { problems, sessions: sessions.len() as u64 })
+}
+
+/// Reads every event of a session, and says why if one cannot be read.
+fn undecodable(reader: &Reader, span: &Span) -> Result<Option<String>, StoreError> {
+    let (first, last) = (Seq(unsigned(span.first)), Seq(unsigned(span.head)));
+    let read =
+        reader.scan(&SessionId::new(&*span.id), first..=last, None, |_| ControlFlow::Continue(()));
+    match read {
+        Ok(()) => Ok(None),
+        Err(StoreError::Damaged { detail, .. }) => {
+            Ok(Some(format!("session {}: {detail}", span.id)))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// Looks at the structure of the file before it is first written to, if that takes no more than a moment.
+pub(super) fn before_writing(connection: &Connection, database: &Path) -> Result<(), StoreError> {
+    const A_MOMENT: u64 = 64 << 20;
+    if fs::metadata(database).map_or(0, |metadata| metadata.len()) > A_MOMENT {
+        return Ok(());
+    }
+    let found = texts(connection, "PRAGMA quick_check(1)").doing(CHECKING, database)?;
+    match found.into_iter().find(|problem| problem != "ok") {
+        Some(problem) => Err(StoreError::damaged(database, problem)),
+        None => Ok(()),
+    }
+}
+
+fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+}
+
+/// The events a session must have itself, the ones of its parents left out.
+struct Span {
+    key: i64,
+    id: String,
+    first: i64,
+    head: i64,
+}
+
+fn spans(connection: &Connection) -> rusqlite::Result<Vec<Span>> {
+    connection
+        .prepare("SELECT key, id, coalesce(parent_seq, 0) + 1, head_seq FROM session WHERE visibility < 2")?
+        .query_map([], |row| {
+            Ok(Span { key: row.get(0)?, id: row.get(1)?, first: row.get(2)?, head: row.get(3)? })
+        })?
+        .collect()
+}
+
+/// Walks over sealed runs and live rows and names the first event that is not where it should be.
+fn gap(connection: &Connection, span: &Span) -> rusqlite::Result<Option<String>> {
+    const SQL: &str = "SELECT first_seq, last_seq FROM segment WHERE session = ?1
+        UNION ALL SELECT seq, seq FROM event WHERE session = ?1 ORDER BY 1";
+    let mut expected = span.first;
+    let mut statement = connection.prepare_cached(SQL)?;
+    let mut runs = statement.query([span.key])?;
+    while let Some(run) = runs.next()? {
+        let (first, last): (i64, i64) = (run.get(0)?, run.get(1)?);
+        if first != expected {
+            return Ok(Some(format!(
+                "session {}: expected event {expected}, found {first}",
+                span.id
+            )));
+        }
+        expected = last + 1;
+    }
+    let (kept, head) = (expected - 1, span.head);
+    Ok((kept != head).then(|| format!("session {}: its last event is {kept}, not {head}", span.id)))
+}
+
+/// Takes a session out of the list, for good unless forks need it. The caller holds its lease.
+pub(super) fn condemn(
+    connection: &Connection,
+    database: &Path,
+    key: i64,
+) -> Result<Removal, StoreError> {
+    immediate(connection, database, REMOVING, |transaction| {
+        let forks = forks(transaction, key).doing(REMOVING, database)?;
+        let visibility = if forks > 0 { 1 } else { 2 };
+        transaction
+            .execute("UPDATE session SET visibility = ? WHERE key = ?", [visibility, key])
+            .doing(REMOVING, database)?;
+        Ok(if forks > 0 { Removal::Hidden { forks: unsigned(forks) } } else { Removal::Deleted })
+    })
+}
+
+fn forks(connection: &Connection, key: i64) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT count(*) FROM session WHERE parent = ?", [key], |row| row.get(0))
+}
+
+/// Deletes a piece of a condemned session and says whether more is left. A crash leaves the rest for the next start.
+pub(super) fn delete_some(connection: &Connection, place: &Place) -> Result<bool, StoreError> {
+    let database = &place.database;
+    immediate(connection, database, REMOVING, |transaction| {
+        let doomed = doomed(transaction).doing(REMOVING, database)?;
+        let Some((key, id, parent)) = doomed else { return Ok(false) };
+        if delete_rows(transaction, key).doing(REMOVING, database)? == 0 {
+            delete_session(transaction, key, parent).doing(REMOVING, database)?;
+            // A lock file that stays is only an empty file.
+            let _ = fs::remove_file(super::lease::lock_path(place, &SessionId::new(id)));
+        }
+        Ok(true)
+    })
+}
+
+type Doomed = (i64, String, Option<i64>);
+
+fn doomed(connection: &Connection) -> rusqlite::Result<Option<Doomed>> {
+    connection
+        .query_row("SELECT key, id, parent FROM session WHERE visibility = 2 LIMIT 1", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
+        .optional()
+}
+
+fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
+    const SEGMENTS: i64 = 64;
+    let mut deleted = 0;
+    for (sql, chunk) in [
+        (
+            "DELETE FROM event WHERE session = ?1 AND seq IN (SELECT seq FROM event WHERE session = ?1 LIMIT ?2)",
+            CHUNK,
+        ),
+        (
+            "DELETE FROM segment WHERE session = ?1 AND first_seq IN (SELECT first_seq FROM segment WHERE session = ?1 LIMIT ?2)",
+            SEGMENTS,
+        ),
+        (
+            "DELETE FROM checkpoint WHERE session = ?1 AND seq IN (SELECT seq FROM checkpoint WHERE session = ?1 LIMIT ?2)",
+            SEGMENTS,
+        ),
+    ] {
+        deleted += connection.prepare_cached(sql)?.execute(params![key, chunk])?;
+    }
+    Ok(deleted)
+}
+
+/// Deletes the session itself, and condemns a hidden parent whose last fork this was.
+fn delete_session(connection: &Connection, key: i64, parent: Option<i64>) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM lease WHERE session = ?", [key])?;
+    connection.execute("DELETE FROM session WHERE key = ?", [key])?;
+    connection
+        .execute(
+            "UPDATE session SET visibility = 2 WHERE key = ?1 AND visibility = 1
+             AND NOT EXISTS (SELECT 1 FROM session WHERE parent = ?1)",
+            [parent],
+        )
+        .map(drop)
+}
+
+/// Removes a session that nobody has open.
+pub(super) fn remove(
+    queue: &Queue,
+    place: &Place,
+    session: &SessionId,
+) -> Result<Removal, StoreError> {
+    let (grant, _) = super::lease::take(queue, place, session)?;
+    let (database, key) = (place.database.clone(), grant.to.key);
+    let removal = queue.run(move |connection| condemn(connection, &database, key))?;
+    loop {
+        let place = place.clone();
+        if !queue.run(move |connection| delete_some(connection, &place))? {
+            break;
+        }
+    }
+    super::lease::give_back(queue, grant);
+    queue.send(Job::Tidy)?;
+    Ok(removal)
+}

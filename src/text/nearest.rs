@@ -1,0 +1,67 @@
+//! "Did you mean …?": the nearest name by edit distance.
+
+/// The candidate nearest to `name`, if it is near enough to be what was meant. Ties go to the first.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
+    let mut limit = (name.len() / 3).max(1) + 1;
+    let mut best = None;
+    let mut other: Vec<char> = Vec::new();
+    for candidate in candidates {
+        other.clear();
+        other.extend(candidate.chars().flat_map(char::to_lowercase));
+        if let Some(distance) = distance_below(&name, &other, limit) {
+            limit = distance;
+            best = Some(candidate);
+        }
+    }
+    best
+}
+
+/// The number of insertions, deletions, substitutions and swaps of neighbours, if it is below `limit`.
+fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<usize> {
+    if a.len().abs_diff(b.len()) >= limit {
+        return None;
+    }
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (row, from) in a.iter().enumerate() {
+        let mut current = Vec::with_capacity(b.len() + 1);
+        current.push(row + 1);
+        for (column, to) in b.iter().enumerate() {
+            let mut cost = (last[column] + usize::from(from != to))
+                .min(last[column + 1] + 1)
+                .min(current[column] + 1);
+            let swapped =
+                row > 0 && column > 0 && a[row - 1] == b[column] && b[column - 1] == a[row];
+            if swapped {
+                cost = cost.min(before[column - 1] + 1);
+            }
+            current.push(cost);
+        }
+        if current.iter().all(|cost| *cost >= limit) {
+            return None;
+        }
+        before = std::mem::replace(&mut last, current);
+    }
+    last.pop().filter(|distance| *distance < limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_finds_its_name() {
+        let fields = ["description", "depends_on", "duration", "id"];
+        assert_eq!(nearest("desciption", fields), Some("description"));
+        assert_eq!(nearest("dependson", fields), Some("depends_on"));
+        assert_eq!(nearest("Duration", fields), Some("duration"));
+        assert_eq!(nearest("di", fields), Some("id"));
+    }
+
+    #[test]
+    fn a_name_of_its_own_finds_nothing() {
+        assert_eq!(nearest("colour", ["description", "id"]), None);
+        assert_eq!(nearest("", ["id"]), None);
+    }
+}

@@ -1,0 +1,294 @@
+//! The engine on a real store, with tasks that do as the test says.
+
+use planwright::engine::Features;
+use planwright::engine::resume::{TakeUp, first_events};
+use planwright::event::{CallOutcome, CloseReason, Command, Event, TaskEvent};
+use planwright::model::{
+    Actor, Category, ChoiceAction, Failure, Repeat, RunKind, SkipReason, TaskId,
+};
+use planwright::state::{RunPhase, SessionState, TaskStatus};
+
+use crate::support::{Act, Bench, Script, answer, approved, asked, plan};
+
+fn is_over(state: &SessionState) -> bool {
+    matches!(state.run.phase, RunPhase::Finished { .. })
+}
+
+fn status(state: &SessionState, task: &str) -> TaskStatus {
+    state.tasks.get(&TaskId::from(task)).unwrap().status
+}
+
+const RUN: Command = Command::Run { by: Actor::Person };
+
+#[tokio::test]
+async fn a_plan_runs_to_its_end_in_the_order_of_its_dependencies() {
+    let bench = Bench::new();
+    let script = Script::new(&[]);
+    let (log, busy) = (script.log(), script.busiest());
+    let tasks: &[(&str, &[&str])] = &[("d", &["b", "c"]), ("b", &["a"]), ("c", &["a"]), ("a", &[])];
+    let handle = bench.start(script, 3, approved(plan(tasks)));
+    handle.commands.send(RUN).await.unwrap();
+    let state = bench.until(&handle, is_over).await;
+    assert_eq!(state.run.phase, RunPhase::Finished { success: true });
+    assert_eq!(*log.lock().unwrap(), ["a", "b", "c", "d"]);
+    assert_eq!(busy.lock().unwrap().1, 2, "independent tasks overlap");
+    assert_eq!(state.totals.anomalies, 0);
+    handle.finished().await.unwrap();
+    assert_eq!(bench.state().session.closed, Some(CloseReason::Quit));
+}
+
+#[tokio::test]
+async fn a_failure_skips_its_descendants_and_nothing_else() {
+    let bench = Bench::new();
+    let script = Script::new(&[("a", Act::End(vec![CallOutcome::Exited { code: 7 }]))]);
+    let handle = bench.start(
+        script,
+        2,
+        approved(plan(&[("a", &[]), ("b", &["a"]), ("c", &["b"]), ("x", &[]), ("y", &["x"])])),
+    );
+    handle.commands.send(RUN).await.unwrap();
+    let state = bench.until(&handle, is_over).await;
+    assert_eq!(status(&state, "a"), TaskStatus::Failed);
+    assert_eq!(status(&state, "b"), TaskStatus::Skipped(SkipReason::DependencyFailed));
+    assert_eq!(status(&state, "c"), TaskStatus::Skipped(SkipReason::DependencyFailed));
+    assert_eq!(status(&state, "y"), TaskStatus::Done);
+    assert_eq!(state.run.phase, RunPhase::Finished { success: false });
+}
+
+#[tokio::test]
+async fn a_retry_that_succeeds_brings_its_descendants_back() {
+    let bench = Bench::new();
+    let outcomes = vec![CallOutcome::Exited { code: 1 }, CallOutcome::Exited { code: 0 }];
+    let script = Script::new(&[("a", Act::End(outcomes))]);
+    let handle =
+        bench.start(script, 2, approved(plan(&[("a", &[]), ("b", &["a"]), ("c", &["b"])])));
+    handle.commands.send(RUN).await.unwrap();
+    bench.until(&handle, is_over).await;
+    handle
+        .commands
+        .send(Command::RetryTask { task: "a".into(), with_dependents: false })
+        .await
+        .unwrap();
+    let state =
+        bench.until(&handle, |state| state.run.phase == RunPhase::Finished { success: true }).await;
+    assert_eq!(state.tasks.counts().done, 3);
+}
+
+#[tokio::test]
+async fn a_panicking_task_fails_alone() {
+    let bench = Bench::new();
+    let script = Script::new(&[("a", Act::Panic)]);
+    let handle = bench.start(script, 2, approved(plan(&[("a", &[]), ("b", &[])])));
+    handle.commands.send(RUN).await.unwrap();
+    let state = bench.until(&handle, is_over).await;
+    let row = state.tasks.get(&"a".into()).unwrap();
+    assert_eq!(row.failure.as_ref().unwrap().code, "internal_error");
+    assert!(row.failure.as_ref().unwrap().message.contains("as the test asked"));
+    assert_eq!(status(&state, "b"), TaskStatus::Done);
+}
+
+#[tokio::test]
+async fn transient_errors_are_retried_twice_and_recoverable_ones_once() {
+    let bench = Bench::new();
+    let error = |category| CallOutcome::Errored { failure: Failure::new("busy", category, "busy") };
+    let ok = CallOutcome::Exited { code: 0 };
+    let script = Script::new(&[
+        ("once", Act::End(vec![error(Category::Transient), ok.clone()])),
+        ("mended", Act::End(vec![error(Category::Recoverable), ok])),
+        ("broken", Act::End(vec![error(Category::Recoverable)])),
+        ("fatal", Act::End(vec![error(Category::Critical)])),
+    ]);
+    let handle = bench.start(
+        script,
+        4,
+        approved(plan(&[("once", &[]), ("mended", &[]), ("broken", &[]), ("fatal", &[])])),
+    );
+    handle.commands.send(RUN).await.unwrap();
+    let state = bench.until(&handle, is_over).await;
+    let attempts = |task: &str| state.tasks.get(&TaskId::from(task)).unwrap().attempt;
+    assert_eq!((status(&state, "once"), attempts("once")), (TaskStatus::Done, 2));
+    assert_eq!((status(&state, "mended"), attempts("mended")), (TaskStatus::Done, 2));
+    assert_eq!((status(&state, "broken"), attempts("broken")), (TaskStatus::Failed, 2));
+    assert_eq!((status(&state, "fatal"), attempts("fatal")), (TaskStatus::Failed, 1));
+}
+
+#[tokio::test]
+async fn abort_on_failure_ends_the_whole_run() {
+    let bench = Bench::new();
+    let mut plan = plan(&[("a", &[]), ("long", &[]), ("later", &["long"])]);
+    plan.tasks[0].metadata.insert("abort_on_failure".into(), true.into());
+    let script =
+        Script::new(&[("a", Act::End(vec![CallOutcome::Exited { code: 1 }])), ("long", Act::Hang)]);
+    let handle = bench.start(script, 2, approved(plan));
+    handle.commands.send(RUN).await.unwrap();
+    let state = bench.until(&handle, is_over).await;
+    assert_eq!(status(&state, "long"), TaskStatus::Failed);
+    assert_eq!(status(&state, "later"), TaskStatus::Skipped(SkipReason::Aborted));
+}
+
+#[tokio::test]
+async fn a_paused_run_starts_nothing_new() {
+    let bench = Bench::new();
+    let script = Script::new(&[]);
+    let log = script.log();
+    let handle = bench.start(script, 1, approved(plan(&[("a", &[]), ("b", &["a"])])));
+    handle.commands.send(RUN).await.unwrap();
+    handle.commands.send(Command::Pause).await.unwrap();
+    bench.until(&handle, |state| status(state, "a") == TaskStatus::Done).await;
+    assert_eq!(*log.lock().unwrap(), ["a"]);
+    handle.commands.send(Command::Continue).await.unwrap();
+    bench.until(&handle, is_over).await;
+    assert_eq!(*log.lock().unwrap(), ["a", "b"]);
+}
+
+#[tokio::test]
+async fn a_task_of_the_persons_waits_takes_no_permit_and_can_be_said_to_be_done() {
+    let bench = Bench::new();
+    let mut plan = plan(&[("mine", &[]), ("a", &[]), ("after", &["mine"])]);
+    plan.tasks[0].run = RunKind::Human {};
+    let handle = bench.start(Script::new(&[]), 1, approved(plan));
+    handle.commands.send(RUN).await.unwrap();
+    let state = bench
+        .until(&handle, |state| {
+            status(state, "a") == TaskStatus::Done && status(state, "mine") == TaskStatus::Yours
+        })
+        .await;
+    assert_eq!(state.run.phase, RunPhase::Running, "waiting for the person is not a deadlock");
+    // It survives a restart.
+    handle.finished().await.unwrap();
+    assert_eq!(status(&bench.state(), "mine"), TaskStatus::Yours);
+    let first = first_events(&bench.state(), TakeUp::GoOn, 1, "test");
+    let handle = bench.start(Script::new(&[]), 1, first);
+    let done = Command::CompleteTask {
+        task: "mine".into(),
+        note: Some("took a while".into()),
+        by: Actor::Person,
+    };
+    handle.commands.send(done).await.unwrap();
+    let state = bench.until(&handle, is_over).await;
+    assert_eq!(state.run.phase, RunPhase::Finished { success: true });
+    assert_eq!(state.tasks.get(&"mine".into()).unwrap().note.as_deref(), Some("took a while"));
+}
+
+#[tokio::test]
+async fn cancelling_a_task_fails_it_and_skips_what_follows() {
+    let bench = Bench::new();
+    let handle = bench.start(
+        Script::new(&[("a", Act::Hang)]),
+        1,
+        approved(plan(&[("a", &[]), ("b", &["a"])])),
+    );
+    handle.commands.send(RUN).await.unwrap();
+    bench.until(&handle, |state| status(state, "a") == TaskStatus::Running).await;
+    handle.commands.send(Command::CancelTask { task: "a".into() }).await.unwrap();
+    let state = bench.until(&handle, is_over).await;
+    assert_eq!(state.tasks.get(&"a".into()).unwrap().failure.as_ref().unwrap().code, "cancelled");
+    assert_eq!(status(&state, "b"), TaskStatus::Skipped(SkipReason::DependencyFailed));
+}
+
+/// Starts a run in which `a` hangs, leaves it, and gives the state that is left.
+async fn left_running(bench: &Bench, repeat: Repeat) -> SessionState {
+    let mut plan = plan(&[("a", &[]), ("b", &["a"]), ("c", &[])]);
+    plan.tasks[0].repeat = repeat;
+    let handle = bench.start(Script::new(&[("a", Act::Hang)]), 2, approved(plan));
+    handle.commands.send(RUN).await.unwrap();
+    bench.until(&handle, |state| status(state, "c") == TaskStatus::Done).await;
+    handle.commands.send(Command::Close { why: CloseReason::Quit }).await.unwrap();
+    handle.finished().await.unwrap();
+    let state = bench.state();
+    assert_eq!(state.run.phase, RunPhase::Interrupted);
+    assert_eq!(status(&state, "a"), TaskStatus::Running);
+    state
+}
+
+#[tokio::test]
+async fn an_interrupted_attempt_that_is_safe_to_repeat_is_repeated() {
+    let bench = Bench::new();
+    let state = left_running(&bench, Repeat::Safe).await;
+    let script = Script::new(&[]);
+    let log = script.log();
+    let handle = bench.start(script, 2, first_events(&state, TakeUp::GoOn, 2, "test"));
+    let state = bench.until(&handle, is_over).await;
+    assert_eq!(state.run.phase, RunPhase::Finished { success: true });
+    assert_eq!(*log.lock().unwrap(), ["a", "b"], "what was done is not done again");
+    assert_eq!(asked(&bench.records()), 0);
+}
+
+#[tokio::test]
+async fn an_interrupted_attempt_of_another_kind_is_asked_about_once() {
+    for (action, expected, log_expected) in [
+        (ChoiceAction::RunAgain, TaskStatus::Done, vec!["a", "b"]),
+        (ChoiceAction::Happened, TaskStatus::Done, vec!["b"]),
+        (ChoiceAction::SkipAlone, TaskStatus::Skipped(SkipReason::ByPerson), vec!["b"]),
+    ] {
+        let bench = Bench::new();
+        let state = left_running(&bench, Repeat::Ask).await;
+        // Leaving without an answer keeps the question, and taking it up again does not ask twice.
+        let handle =
+            bench.start(Script::new(&[]), 2, first_events(&state, TakeUp::GoOn, 2, "test"));
+        bench.until(&handle, |state| state.requests.open.len() == 1).await;
+        handle.commands.send(answer(1, ChoiceAction::Stop)).await.unwrap();
+        handle.finished().await.unwrap();
+
+        let script = Script::new(&[]);
+        let log = script.log();
+        let handle = bench.start(script, 2, first_events(&bench.state(), TakeUp::GoOn, 2, "test"));
+        bench.until(&handle, |state| state.requests.open.len() == 1).await;
+        handle.commands.send(answer(1, action)).await.unwrap();
+        let state = bench.until(&handle, is_over).await;
+        assert_eq!(status(&state, "a"), expected, "{action:?}");
+        assert_eq!(*log.lock().unwrap(), log_expected, "{action:?}");
+        assert_eq!(asked(&bench.records()), 1);
+    }
+}
+
+#[tokio::test]
+async fn without_task_graphs_tasks_run_one_by_one_in_the_planners_order() {
+    let bench = Bench::new();
+    let script = Script::new(&[]);
+    let (log, busy) = (script.log(), script.busiest());
+    let features = Features { task_graphs: false, ..Features::default() };
+    let handle = bench.start_with(
+        script,
+        8,
+        features,
+        approved(plan(&[("z", &[]), ("m", &[]), ("a", &[])])),
+    );
+    handle.commands.send(RUN).await.unwrap();
+    bench.until(&handle, is_over).await;
+    assert_eq!(*log.lock().unwrap(), ["z", "m", "a"]);
+    assert_eq!(busy.lock().unwrap().1, 1);
+}
+
+#[tokio::test]
+async fn what_is_published_is_durable_and_gapless() {
+    let bench = Bench::new();
+    let tasks: Vec<(String, Vec<&str>)> =
+        (0..200).map(|number| (format!("t{number:03}"), Vec::new())).collect();
+    let borrowed: Vec<(&str, &[&str])> =
+        tasks.iter().map(|(id, on)| (id.as_str(), on.as_slice())).collect();
+    let handle = bench.start(Script::new(&[]), 16, approved(plan(&borrowed)));
+    handle.commands.send(RUN).await.unwrap();
+    let mut head = handle.head.clone();
+    let watcher = async {
+        let mut history = bench.history();
+        loop {
+            let seen = *head.borrow_and_update();
+            assert!(history.head().unwrap() >= seen, "nobody is told of what is not durable");
+            if head.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::join!(watcher, async {
+        bench.until(&handle, is_over).await;
+        handle.finished().await.unwrap();
+    });
+    let records = bench.records();
+    assert!(records.iter().zip(1..).all(|(record, number)| record.seq.0 == number));
+    assert!(records.is_sorted_by_key(|record| record.at));
+    let done = records
+        .iter()
+        .filter(|record| matches!(&record.event, Event::Task(TaskEvent::Completed { .. })));
+    assert_eq!(done.count(), 200);
+}

@@ -1,0 +1,228 @@
+//! What the tests share: plans, stores, sessions, and runners that do as they are told.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use planwright::engine::{self, EngineOptions, Features, Job, Runner, SessionHandle};
+use planwright::event::{
+    ApprovalEvent, CallOutcome, Command, Event, PlanEvent, Record, SessionEvent,
+};
+use planwright::model::{
+    Actor, Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, SessionId,
+    TaskId, TaskNode,
+};
+use planwright::replay::{History, JournalSource};
+use planwright::state::SessionState;
+use planwright::store::{NewSession, OpenMode, SessionSummary, Store};
+use planwright::tools::process::{CallReport, Reports};
+use tokio_util::sync::CancellationToken;
+
+/// A plan of shell tasks: id and what it depends on.
+pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
+    let tasks = tasks
+        .iter()
+        .map(|(id, on)| {
+            let mut task = TaskNode::new(*id, format!("Task {id}"));
+            task.run = RunKind::Shell("true".into());
+            task.dependencies = on.iter().map(|on| Link::finish_to_start(*on)).collect();
+            task
+        })
+        .collect();
+    Plan { title: "A plan for a test".into(), tasks, ..Plan::default() }
+}
+
+/// The first events of a session with this plan, approved and running at once.
+pub fn approved(plan: Plan) -> Vec<Event> {
+    let depth = vec![0; plan.tasks.len()];
+    let hash = plan.digest().unwrap();
+    vec![
+        SessionEvent::Created {
+            format: planwright::event::FORMAT,
+            program: "test".into(),
+            title: plan.title.clone(),
+            goal: None,
+            workspace: std::env::temp_dir().to_string_lossy().into_owned(),
+            plan_file: None,
+        }
+        .into(),
+        PlanEvent::Proposed {
+            revision: 1,
+            hash: hash.clone(),
+            plan: Arc::new(plan),
+            facts: Arc::new(GraphFacts { depth, ..GraphFacts::default() }),
+            normalization: Vec::new(),
+        }
+        .into(),
+        PlanEvent::Approved { hash, by: Actor::Person }.into(),
+    ]
+}
+
+/// What a fake task does.
+#[derive(Clone)]
+pub enum Act {
+    Succeed,
+    /// Ends with these outcomes, one attempt after the other; the last one stays.
+    End(Vec<CallOutcome>),
+    /// Runs until it is cancelled.
+    Hang,
+    Panic,
+}
+
+/// Does what the test says, and remembers in which order tasks began and how many were busy at once.
+#[derive(Default)]
+pub struct Script {
+    acts: HashMap<TaskId, Act>,
+    log: Arc<Mutex<Vec<String>>>,
+    busy: Arc<Mutex<(usize, usize)>>,
+    time: Duration,
+}
+
+impl Script {
+    pub fn new(acts: &[(&str, Act)]) -> Self {
+        let acts = acts.iter().map(|(id, act)| (TaskId::from(*id), act.clone())).collect();
+        Self { acts, time: Duration::from_millis(5), ..Self::default() }
+    }
+
+    pub fn log(&self) -> Arc<Mutex<Vec<String>>> {
+        Arc::clone(&self.log)
+    }
+
+    /// The most tasks that were busy at once.
+    pub fn busiest(&self) -> Arc<Mutex<(usize, usize)>> {
+        Arc::clone(&self.busy)
+    }
+}
+
+impl Runner for Script {
+    fn run(&self, job: Job, cancel: CancellationToken, reports: Reports) -> BoxFuture<'static, ()> {
+        let act = self.acts.get(&job.task.id).cloned().unwrap_or(Act::Succeed);
+        let (log, busy, time) = (Arc::clone(&self.log), Arc::clone(&self.busy), self.time);
+        Box::pin(async move {
+            log.lock().unwrap().push(job.task.id.to_string());
+            {
+                let mut busy = busy.lock().unwrap();
+                busy.0 += 1;
+                busy.1 = busy.1.max(busy.0);
+            }
+            let outcome = match act {
+                Act::Panic => panic!("as the test asked"),
+                Act::Hang => {
+                    cancel.cancelled().await;
+                    CallOutcome::Cancelled
+                }
+                Act::Succeed => {
+                    tokio::time::sleep(time).await;
+                    CallOutcome::Exited { code: 0 }
+                }
+                Act::End(outcomes) => {
+                    outcomes[(job.call.attempt as usize - 1).min(outcomes.len() - 1)].clone()
+                }
+            };
+            busy.lock().unwrap().0 -= 1;
+            reports.send(CallReport::ended(outcome)).await;
+        })
+    }
+
+    fn tool(&self, _task: &TaskNode) -> (&'static str, &'static str) {
+        ("script", "1")
+    }
+}
+
+/// A session in a store of its own.
+pub struct Bench {
+    pub store: Store,
+    pub id: SessionId,
+    _dir: tempfile::TempDir,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), OpenMode::ReadWrite).unwrap();
+        let id = SessionId::new("aaaaaaaaaaaa");
+        store
+            .create_session(NewSession {
+                id: id.clone(),
+                created_at: Timestamp::now(),
+                format: 1,
+                parent: None,
+                summary: SessionSummary::default(),
+            })
+            .unwrap();
+        Self { store, id, _dir: dir }
+    }
+
+    pub fn start(&self, runner: Script, jobs: u32, first: Vec<Event>) -> SessionHandle {
+        self.start_with(runner, jobs, Features::default(), first)
+    }
+
+    pub fn start_with(
+        &self,
+        runner: Script,
+        jobs: u32,
+        features: Features,
+        first: Vec<Event>,
+    ) -> SessionHandle {
+        let state = self.state();
+        let journal = self.store.acquire(&self.id).unwrap();
+        let options =
+            EngineOptions { jobs, clock: engine::wall_clock(), runner: Arc::new(runner), features };
+        engine::start(journal, state, first, options)
+    }
+
+    pub fn history(&self) -> History {
+        History::new(JournalSource::new(self.store.reader().unwrap(), self.id.clone()))
+    }
+
+    /// The fold of what is durable.
+    pub fn state(&self) -> SessionState {
+        let mut history = self.history();
+        let head = history.head().unwrap();
+        SessionState::clone(&*history.state_at(head).unwrap())
+    }
+
+    pub fn records(&self) -> Vec<Record> {
+        let mut history = self.history();
+        (1..=history.head().unwrap().0)
+            .map(|seq| history.record(Seq(seq)).unwrap().unwrap())
+            .collect()
+    }
+
+    /// Waits until the durable state satisfies a condition.
+    pub async fn until(
+        &self,
+        handle: &SessionHandle,
+        condition: impl Fn(&SessionState) -> bool,
+    ) -> SessionState {
+        let mut head = handle.head.clone();
+        let waiting = async {
+            loop {
+                head.borrow_and_update();
+                let state = self.state();
+                if condition(&state) {
+                    return state;
+                }
+                head.changed().await.expect("the session goes on until the condition holds");
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), waiting)
+            .await
+            .expect("the condition holds in time")
+    }
+}
+
+/// An answer as a command.
+pub fn answer(id: u32, action: ChoiceAction) -> Command {
+    Command::Answer { id: RequestId(id), answer: Answer::from(action), by: Actor::Person }
+}
+
+/// The kinds of all requests that are open.
+pub fn asked(records: &[Record]) -> usize {
+    records
+        .iter()
+        .filter(|record| matches!(&record.event, Event::Approval(ApprovalEvent::Asked { .. })))
+        .count()
+}
