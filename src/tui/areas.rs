@@ -67,8 +67,8 @@ pub(crate) struct Areas {
 }
 
 /// The most rows a drawing may take, so that a zoom can be chosen before the rest is laid out.
-pub(crate) fn graph_room(screen: Rect, needs: &Needs) -> (u16, u16) {
-    let areas = areas(screen, &Needs { graph: u16::MAX, ..*needs });
+pub(crate) fn graph_room(screen: Rect, needs: Needs) -> (u16, u16) {
+    let areas = areas(screen, Needs { graph: u16::MAX, ..needs });
     (areas.graph.width, areas.graph.height.saturating_sub(graph_extra(SizeClass::of(screen))))
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn graph_extra(class: SizeClass) -> u16 {
 }
 
 /// Lays the screen out.
-pub(crate) fn areas(screen: Rect, needs: &Needs) -> Areas {
+pub(crate) fn areas(screen: Rect, needs: Needs) -> Areas {
     let mut rows = Rows { left: screen };
     let class = SizeClass::of(screen);
     let mut areas = Areas {
@@ -103,7 +103,7 @@ pub(crate) fn areas(screen: Rect, needs: &Needs) -> Areas {
     areas
 }
 
-fn wide(mut rows: Rows, needs: &Needs, areas: &mut Areas) {
+fn wide(mut rows: Rows, needs: Needs, areas: &mut Areas) {
     let left = (u32::from(rows.left.width) * 60 / 100) as u16;
     areas.graph = Rect { width: left, ..rows.left };
     rows.left.x += left + 1;
@@ -119,7 +119,7 @@ fn wide(mut rows: Rows, needs: &Needs, areas: &mut Areas) {
     areas.trace = rows.left;
 }
 
-fn full(mut rows: Rows, needs: &Needs, areas: &mut Areas) {
+fn full(mut rows: Rows, needs: Needs, areas: &mut Areas) {
     let extra = graph_extra(SizeClass::Full);
     if needs.card {
         areas.trace = rows.bottom(1);
@@ -136,7 +136,7 @@ fn full(mut rows: Rows, needs: &Needs, areas: &mut Areas) {
     areas.trace = rows.left;
 }
 
-fn tabs(mut rows: Rows, needs: &Needs, areas: &mut Areas) {
+fn tabs(mut rows: Rows, needs: Needs, areas: &mut Areas) {
     areas.tabs = rows.top(1);
     if !needs.card {
         areas.approval = rows.bottom(closed_rows(needs));
@@ -145,7 +145,7 @@ fn tabs(mut rows: Rows, needs: &Needs, areas: &mut Areas) {
     middle(rows, needs, areas);
 }
 
-fn small(mut rows: Rows, needs: &Needs, areas: &mut Areas) {
+fn small(mut rows: Rows, needs: Needs, areas: &mut Areas) {
     areas.tabs = rows.top(1);
     if !needs.card {
         areas.approval = rows.bottom(1);
@@ -155,7 +155,7 @@ fn small(mut rows: Rows, needs: &Needs, areas: &mut Areas) {
 }
 
 /// Gives the middle of the screen to the pane whose tab is on top.
-fn middle(rows: Rows, needs: &Needs, areas: &mut Areas) {
+fn middle(rows: Rows, needs: Needs, areas: &mut Areas) {
     match needs.focus {
         _ if needs.card => areas.approval = rows.left,
         Focus::Trace => areas.trace = rows.left,
@@ -163,12 +163,12 @@ fn middle(rows: Rows, needs: &Needs, areas: &mut Areas) {
     }
 }
 
-fn running_rows(needs: &Needs, most: u16) -> u16 {
+fn running_rows(needs: Needs, most: u16) -> u16 {
     if needs.running == 0 { 0 } else { needs.running.min(most) + 1 }
 }
 
 /// The approval pane while nothing is open: its rule and one line, in a replay the rule alone.
-fn closed_rows(needs: &Needs) -> u16 {
+fn closed_rows(needs: Needs) -> u16 {
     if needs.replay { 1 } else { 2 }
 }
 
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_full_screen_has_every_pane() {
-        let areas = areas(Rect::new(0, 0, 120, 40), &needs(Focus::Graph, false, false, 13, 2));
+        let areas = areas(Rect::new(0, 0, 120, 40), needs(Focus::Graph, false, false, 13, 2));
         assert_eq!(areas.graph, Rect::new(0, 2, 120, 15));
         assert_eq!(areas.running.height, 3);
         assert_eq!(areas.approval, Rect::new(0, 37, 120, 2));
@@ -234,7 +234,7 @@ mod tests {
         ) {
             let focus = [Focus::Graph, Focus::Trace, Focus::Running, Focus::Approval][focus];
             let screen = Rect::new(0, 0, width, height);
-            let areas = areas(screen, &needs(focus, card, replay, graph, running));
+            let areas = areas(screen, needs(focus, card, replay, graph, running));
             let all = [
                 areas.header, areas.tabs, areas.graph, areas.trace,
                 areas.running, areas.approval, areas.scrub, areas.footer,

@@ -84,10 +84,10 @@ mod tests {
 
     #[test]
     fn spans_are_read_by_unit() {
-        assert_eq!(parse_span("6m"), Some(Duration::from_secs(360)));
-        assert_eq!(parse_span("1h30m"), Some(Duration::from_secs(5400)));
+        assert_eq!(parse_span("6m"), Some(Duration::from_mins(6)));
+        assert_eq!(parse_span("1h30m"), Some(Duration::from_mins(90)));
         assert_eq!(parse_span("45s"), Some(Duration::from_secs(45)));
-        assert_eq!(parse_span("6"), Some(Duration::from_secs(360)));
+        assert_eq!(parse_span("6"), Some(Duration::from_mins(6)));
         assert_eq!(parse_span("6x"), None);
         assert_eq!(parse_span(""), None);
         assert_eq!(parse_span("99999999999999999999h"), None);

@@ -5,8 +5,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crossterm::event::EventStream;
-use futures_util::{FutureExt as _, StreamExt as _};
+use crossterm::event::{Event, EventStream};
+use futures_util::StreamExt as _;
 use ratatui::buffer::Buffer;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -87,13 +87,22 @@ pub(crate) async fn run(
             if let Some(reason) = looping.follow(flow, &mut guard)? {
                 return Ok(reason);
             }
-            match events.next().now_or_never() {
-                Some(Some(Ok(event))) => flow = app.update(Message::Input(event))?,
-                Some(_) => return Ok(ExitReason::TerminalGone),
-                None => break,
+            match waiting_input() {
+                Ok(Some(event)) => flow = app.update(Message::Input(event))?,
+                Ok(None) => break,
+                Err(_) => return Ok(ExitReason::TerminalGone),
             }
         }
     }
+}
+
+/// Input that is already there. The stream must not be asked for it: polled outside of the task that waits on it, it
+/// would wake nobody when the next key comes.
+fn waiting_input() -> io::Result<Option<Event>> {
+    if crossterm::event::poll(Duration::ZERO)? {
+        return crossterm::event::read().map(Some);
+    }
+    Ok(None)
 }
 
 enum Next {
@@ -174,12 +183,12 @@ impl Loop {
                 self.last_tick = now;
                 Next::Message(Message::Tick)
             }
-            head = changed(&mut self.head) => match head {
-                Some(seq) => Next::Message(Message::Head(seq)),
-                None => {
-                    self.head = None;
-                    Next::Nothing
+            head = changed(&mut self.head) => {
+                if let Some(seq) = head {
+                    return Next::Message(Message::Head(seq));
                 }
+                self.head = None;
+                Next::Nothing
             },
         }
     }

@@ -91,17 +91,18 @@ fn is_unsafe(letter: char) -> bool {
 fn stand_in(glyph: char) -> char {
     match glyph {
         '✓' => 'v',
-        '✗' => 'x',
+        '✗' | '×' => 'x',
         '◦' => 'o',
         '»' => '/',
         '■' => '=',
         '›' | '→' => '>',
         '‹' => '<',
-        '×' => 'x',
         '…' => '~',
         '┄' | '┅' => '.',
         '┊' => ':',
         '◊' => 'M',
+        // A selected box must not look like any other.
+        '═' | '║' | '╔' | '╗' | '╚' | '╝' => '*',
         other => crate::planning::drawing::ascii(other),
     }
 }

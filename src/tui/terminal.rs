@@ -58,9 +58,9 @@ impl TerminalGuard {
     }
 
     pub(crate) fn ring(&mut self) -> io::Result<()> {
-        let mut out = stdout();
+        let out = self.terminal.backend_mut();
         out.write_all(b"\x07")?;
-        out.flush()
+        io::Write::flush(out)
     }
 
     /// Gives the terminal back, stops this process, and takes the terminal again once it goes on.

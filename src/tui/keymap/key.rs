@@ -17,10 +17,6 @@ impl Key {
         Self { code, ctrl: false, alt: false }
     }
 
-    pub(crate) const fn ctrl(letter: char) -> Self {
-        Self { code: KeyCode::Char(letter), ctrl: true, alt: false }
-    }
-
     /// What was pressed, with Shift folded into the character.
     pub(crate) fn of(event: &KeyEvent) -> Self {
         let shift = event.modifiers.contains(KeyModifiers::SHIFT);
@@ -60,7 +56,7 @@ impl Key {
                 key.code = KeyCode::Char(letter.to_uppercase().next().unwrap_or(letter));
             }
             KeyCode::Char(letter) if key.ctrl => {
-                key.code = KeyCode::Char(letter.to_ascii_lowercase())
+                key.code = KeyCode::Char(letter.to_ascii_lowercase());
             }
             _ if shift => return None,
             _ => {}

@@ -155,7 +155,7 @@ mod tests {
         let map = Keymap::new(&overrides(&[("help", "F1 Ctrl-H")])).unwrap();
         assert_eq!(map.key(Action::Help), "F1");
         assert_eq!(map.action(Key::parse("?").unwrap(), &[Place::Screen]), None);
-        assert_eq!(map.action(Key::ctrl('h'), &[Place::Screen]), Some(Action::Help));
+        assert_eq!(map.action(Key::parse("Ctrl-H").unwrap(), &[Place::Screen]), Some(Action::Help));
     }
 
     #[test]

@@ -75,8 +75,7 @@ impl Overlay {
         let key = Key::of(event);
         let action = keymap.action(key, &[Place::Screen]);
         match self {
-            Self::Help { scroll } => scrolled(scroll, key, action),
-            Self::Task { scroll, .. } => scrolled(scroll, key, action),
+            Self::Help { scroll } | Self::Task { scroll, .. } => scrolled(scroll, key, action),
             Self::Choose(choose) => choose.on_key(key),
             Self::Input(input) => input.on_key(event),
             Self::Quit => match (key.code, action) {

@@ -62,7 +62,7 @@ fn rows(task: usize, node: &TaskNode, width: usize, cx: &PaneContext<'_>) -> Vec
     match &node.run {
         RunKind::Shell(command) => card.exact("command", command),
         RunKind::Agent {} => {
-            card.text("run by", &format!("agent, {}", node.agent_role), Role::Text)
+            card.text("run by", &format!("agent, {}", node.agent_role), Role::Text);
         }
         RunKind::Human {} => card.text("run by", "you", Role::Text),
     }

@@ -24,9 +24,10 @@ impl Pane for Footer {
         if area.is_empty() {
             return;
         }
-        let right = self.right(cx);
         let mut line = Line::new(buf, area);
-        line.right(&pieces(&right, cx)).skip(1);
+        let mut keys = pieces(&right(cx), cx);
+        keys.push(piece(" ", cx.style(Role::Dim)));
+        line.right(&keys).skip(1);
         if let Some(message) = &cx.ui.message {
             line.put(message, cx.style(Role::Warn));
             return;
@@ -35,56 +36,49 @@ impl Pane for Footer {
             line.put("sent: ", cx.style(Role::Dim)).put(sent, cx.style(Role::Text));
             return;
         }
-        for hint in self.left(cx) {
+        for hint in left(cx) {
             let shown = pieces(std::slice::from_ref(&hint), cx);
             // An entry is shown whole or not at all.
-            if width_of(&shown) > line.left() + 2 {
+            if width_of(&shown) > line.left() {
                 break;
             }
-            line.pieces(&shown);
+            line.pieces(&shown).skip(2);
         }
     }
 }
 
-impl Footer {
-    fn right(&self, cx: &PaneContext<'_>) -> Vec<Hint> {
-        let mut hints = Vec::new();
-        if cx.class >= SizeClass::Full {
-            hints.push((cx.keymap.key(Action::FocusNext), "focus"));
-        } else {
-            hints.push((cx.keymap.key(Action::FocusNext), "pane"));
-        }
-        hints.push((cx.keymap.key(Action::Help), "help"));
-        hints.push((
-            cx.keymap.key(Action::Quit),
-            if cx.mode == Mode::Saved { "back" } else { "quit" },
-        ));
-        hints
+fn right(cx: &PaneContext<'_>) -> Vec<Hint> {
+    let mut hints = Vec::new();
+    if cx.class >= SizeClass::Full {
+        hints.push((cx.keymap.key(Action::FocusNext), "focus"));
+    } else {
+        hints.push((cx.keymap.key(Action::FocusNext), "pane"));
     }
+    hints.push((cx.keymap.key(Action::Help), "help"));
+    hints.push((cx.keymap.key(Action::Quit), if cx.mode == Mode::Saved { "back" } else { "quit" }));
+    hints
+}
 
-    fn left(&self, cx: &PaneContext<'_>) -> Vec<Hint> {
-        if cx.ui.focus == Focus::Approval
-            && current(cx.state, cx.ui).is_some()
-            && !cx.mode.is_past()
-        {
-            return card(cx);
-        }
-        let mut hints = focus(cx);
-        if cx.mode.is_past() {
-            let time = replay(cx);
-            return time.into_iter().chain(hints).collect();
-        }
-        hints.extend(run(cx));
-        hints.push((cx.keymap.key(Action::PreviousEvent), "scrub back"));
-        hints
+fn left(cx: &PaneContext<'_>) -> Vec<Hint> {
+    if cx.ui.focus == Focus::Approval && current(cx.state, cx.ui).is_some() && !cx.mode.is_past() {
+        return card(cx);
     }
+    let mut hints = focus(cx);
+    if cx.mode.is_past() {
+        let time = replay(cx);
+        return time.into_iter().chain(hints).collect();
+    }
+    hints.extend(run(cx));
+    hints.push((cx.keymap.key(Action::PreviousEvent), "scrub back"));
+    hints
 }
 
 fn pieces(hints: &[Hint], cx: &PaneContext<'_>) -> Vec<Piece<'static>> {
     let mut pieces = Vec::new();
-    for (keys, words) in hints {
-        pieces.push(piece(keys.clone(), cx.style(Role::Key)));
-        pieces.push(piece(format!(" {words}  "), cx.style(Role::Dim)));
+    for (index, (keys, words)) in hints.iter().enumerate() {
+        let gap = if index > 0 { "  " } else { "" };
+        pieces.push(piece(format!("{gap}{keys}"), cx.style(Role::Key)));
+        pieces.push(piece(format!(" {words}"), cx.style(Role::Dim)));
     }
     pieces
 }

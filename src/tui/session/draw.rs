@@ -23,7 +23,7 @@ use crate::tui::widgets::Line;
 impl Screen {
     /// Draws the whole screen into a buffer. Costs what is visible.
     pub(crate) fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
-        self.screen = buf.area;
+        self.size = buf.area;
         let class = SizeClass::of(buf.area);
         self.prepare(class)?;
         if class == SizeClass::TooSmall {
@@ -45,6 +45,10 @@ impl Screen {
     /// Lays the panes out and gathers what each of them shows.
     fn prepare(&mut self, class: SizeClass) -> Result<(), SourceError> {
         self.settle_card();
+        // A pane that took its rows with it cannot keep the focus.
+        if self.ui.focus == Focus::Running && active(self.state()).is_empty() {
+            self.ui.focus = Focus::Graph;
+        }
         let revision = self.state().plan.current.clone();
         self.graph.place(revision.as_deref());
         let mut needs = Needs {
@@ -55,9 +59,9 @@ impl Screen {
             running: active(self.state()).len() as u16,
         };
         let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
-        self.graph.choose(asked, graph_room(self.screen, &needs));
+        self.graph.choose(asked, graph_room(self.size, needs));
         needs.graph = self.graph.rows();
-        self.areas = areas(self.screen, &needs);
+        self.areas = areas(self.size, needs);
         self.look_at_graph(class);
         self.look_at_trace(class)?;
         self.look_at_card(class);

@@ -277,16 +277,13 @@ impl Screen {
     }
 
     fn follow_again(&mut self) -> Flow {
-        match self.ui.focus {
-            Focus::Trace => {
-                self.ui.trace.following = true;
-                self.ui.trace.top = None;
-            }
-            _ => {
-                self.ui.graph.following = true;
-                self.ui.graph.reveal = true;
-                self.follow();
-            }
+        if self.ui.focus == Focus::Trace {
+            self.ui.trace.following = true;
+            self.ui.trace.top = None;
+        } else {
+            self.ui.graph.following = true;
+            self.ui.graph.reveal = true;
+            self.follow();
         }
         Flow::Draw
     }

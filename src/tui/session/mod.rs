@@ -80,7 +80,7 @@ pub(crate) struct Screen {
     trace: TraceCache,
     card: CardCache,
     areas: Areas,
-    screen: Rect,
+    size: Rect,
     /// The newest request that the person was led to.
     asked: Option<RequestId>,
     window_has_focus: bool,
@@ -114,7 +114,7 @@ impl Screen {
             trace: TraceCache::default(),
             card: CardCache::default(),
             areas: Areas::default(),
-            screen: Rect::default(),
+            size: Rect::default(),
             asked: None,
             window_has_focus: true,
             bell: false,
@@ -178,7 +178,7 @@ impl Screen {
         let counts = self.latest.tasks.counts();
         let id = self.id.short();
         let title = crate::text::clean_line(&self.latest.session.title);
-        let mut text = format!(
+        let text = format!(
             "Session {id}, {title}: {}, {} of {} done, cost {}.",
             self.latest.status().word(),
             counts.done,
@@ -190,13 +190,8 @@ impl Screen {
         if self.is_saved() {
             return text;
         }
-        text.push('\n');
-        text.push_str(&if left {
-            format!("Resume: planwright resume {id}")
-        } else {
-            format!("Replay: planwright replay {id}")
-        });
-        text
+        let verb = if left { ("Resume", "resume") } else { ("Replay", "replay") };
+        format!("{text}\n{}: planwright {} {id}", verb.0, verb.1)
     }
 }
 

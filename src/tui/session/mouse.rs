@@ -69,7 +69,7 @@ impl Screen {
     }
 
     fn select_at(&mut self, at: Position) {
-        let body: Rect = graph::body(self.areas.graph, SizeClass::of(self.screen));
+        let body: Rect = graph::body(self.areas.graph, SizeClass::of(self.size));
         if !body.contains(at) {
             return;
         }
@@ -85,7 +85,7 @@ impl Screen {
     }
 
     fn cursor_at(&mut self, at: Position) {
-        let body = trace::body(self.areas.trace, SizeClass::of(self.screen));
+        let body = trace::body(self.areas.trace, SizeClass::of(self.size));
         let row = usize::from(at.y.saturating_sub(body.y));
         if let Some(WindowRow::Step { step, .. }) =
             self.trace.rows.get(row).filter(|_| body.contains(at))

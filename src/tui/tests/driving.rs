@@ -10,8 +10,8 @@ use crate::tui::context::Mode;
 use crate::tui::session::{Flow, Message};
 use crate::tui::ui_state::Focus;
 
-fn answered(action: ChoiceAction) -> Option<Command> {
-    Some(Command::Answer { id: RequestId(1), answer: Answer::from(action), by: Actor::Person })
+fn answer(action: ChoiceAction) -> Command {
+    Command::Answer { id: RequestId(1), answer: Answer::from(action), by: Actor::Person }
 }
 
 fn settled(fixture: &Fixture, width: u16, height: u16) -> Shown {
@@ -30,7 +30,7 @@ fn a_request_is_answered_by_its_key() {
     ] {
         let mut shown = settled(&Fixture::release(), 120, 40);
         shown.press(&[key]);
-        assert_eq!(shown.sent(), answered(action));
+        assert_eq!(shown.sent(), Some(answer(action)));
         assert!(shown.text(120, 40).contains("sent: "));
     }
 }
@@ -56,7 +56,7 @@ fn keys_typed_before_the_card_appeared_and_shortly_after_do_not_answer_it() {
     assert_eq!(shown.sent(), None);
     pass(1);
     shown.press(&["a"]);
-    assert_eq!(shown.sent(), answered(ChoiceAction::ApproveAndRun));
+    assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn no_key_says_yes_before_the_last_line_was_seen() {
     assert!(shown.text(80, 24).contains("3 more lines below, j scrolls to them"));
     // Saying no needs no reading.
     shown.press(&["x"]);
-    assert_eq!(shown.sent(), answered(ChoiceAction::Abandon));
+    assert_eq!(shown.sent(), Some(answer(ChoiceAction::Abandon)));
     shown.press(&["j", "j", "j"]);
     shown.draw(80, 24);
     shown.press(&["k", "k", "a"]);
-    assert_eq!(shown.sent(), answered(ChoiceAction::ApproveAndRun));
+    assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_long_command_is_seen_byte_for_byte_before_it_is_approved() {
         }
         shown.press(&["a"]);
         if let Some(sent) = shown.sent() {
-            assert_eq!(Some(sent), answered(ChoiceAction::ApproveAndRun));
+            assert_eq!(sent, answer(ChoiceAction::ApproveAndRun));
             assert!(seen.contains("rm -rf <U+202E>/tmp/x"), "{seen}");
             return;
         }

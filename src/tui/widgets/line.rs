@@ -62,13 +62,6 @@ impl<'b> Line<'b> {
         self
     }
 
-    /// Writes figures so that they end after `cols` cells.
-    pub(crate) fn figures(&mut self, text: &str, cols: usize, style: Style) -> &mut Self {
-        let clean = clean_line(text);
-        self.skip(cols.saturating_sub(display_width(&clean)));
-        self.write(&truncate_end(&clean, self.left()), style)
-    }
-
     /// Writes several pieces.
     pub(crate) fn pieces(&mut self, pieces: &[Piece<'_>]) -> &mut Self {
         for (text, style) in pieces {
@@ -143,7 +136,7 @@ mod tests {
     fn columns_keep_their_place() {
         let plain = Style::default();
         let text = row(16, |line| {
-            line.column("日本語の題", 6, plain).figures("7", 4, plain);
+            line.column("日本語の題", 6, plain).put("7", plain);
         });
         // A wide character leaves its second cell empty in the buffer.
         assert_eq!(text.replace(' ', ""), "日本…7");

@@ -46,7 +46,7 @@ fn join(row: &mut AnswerRow, other: AnswerRow) {
         return;
     }
     row.consequence = format!("asks: {}, or {}", row.label, other.label);
-    row.label = "skip".to_owned();
+    "skip".clone_into(&mut row.label);
     row.choices.extend(other.choices);
 }
 

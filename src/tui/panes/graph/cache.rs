@@ -106,7 +106,9 @@ impl Placed {
         let steps: HashSet<(u32, u32)> = path.windows(2).map(|pair| (pair[0], pair[1])).collect();
         let critical_edges: Vec<bool> = edges.iter().map(|edge| steps.contains(edge)).collect();
         let mut critical_nodes = vec![false; ids.len()];
-        path.iter().for_each(|node| critical_nodes[*node as usize] = true);
+        for node in &path {
+            critical_nodes[*node as usize] = true;
+        }
         let straight = (0..).zip(&critical_edges).filter(|(_, critical)| **critical);
         let graph = Graph::new(ids.len() as u32, edges.iter().copied())
             .prefer_straight(straight.map(|(edge, _)| edge));

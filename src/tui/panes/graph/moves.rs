@@ -24,7 +24,7 @@ pub(crate) fn moved(
     let layout = &cache.placed()?.layout;
     let node = match selected.and_then(|id| state.tasks.position(id)) {
         Some(task) => target(layout, state, task, step)?,
-        None => layout.layers.first()?.iter().find_map(node_of)? as usize,
+        None => layout.layers.first()?.iter().copied().find_map(node_of)? as usize,
     };
     (node < state.tasks.len()).then(|| state.tasks.id(node).clone())
 }
@@ -35,8 +35,13 @@ fn target(layout: &Layout, state: &SessionState, task: usize, step: Step) -> Opt
         Step::Left => nearest(layout, place.row, state.tasks.dependencies(task)),
         Step::Right => nearest(layout, place.row, state.tasks.dependents(task)),
         Step::Up | Step::Down => {
-            let nodes: Vec<u32> =
-                layout.layers.get(place.layer as usize)?.iter().filter_map(node_of).collect();
+            let nodes: Vec<u32> = layout
+                .layers
+                .get(place.layer as usize)?
+                .iter()
+                .copied()
+                .filter_map(node_of)
+                .collect();
             let at = nodes.iter().position(|node| *node as usize == task)?;
             let next = if step == Step::Up { at.checked_sub(1)? } else { at + 1 };
             nodes.get(next).map(|node| *node as usize)
@@ -52,9 +57,9 @@ fn nearest(layout: &Layout, row: u32, tasks: impl Iterator<Item = usize>) -> Opt
         .map(|(_, task)| task)
 }
 
-fn node_of(item: &Item) -> Option<u32> {
+fn node_of(item: Item) -> Option<u32> {
     match item {
-        Item::Node(node) => Some(*node),
+        Item::Node(node) => Some(node),
         Item::Edge(_) => None,
     }
 }

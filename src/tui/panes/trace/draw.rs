@@ -33,7 +33,7 @@ impl Pane for TracePane {
             let area = Rect { y, height: 1, ..body };
             match row {
                 WindowRow::Step { step, line, later } => {
-                    draw_step(step, *line, *later, area, buf, cx)
+                    draw_step(step, *line, *later, area, buf, cx);
                 }
                 WindowRow::Cursor => draw_cursor(area, buf, cx),
             }
