@@ -55,10 +55,10 @@ macro_rules! actions {
 }
 
 actions! {
-    Left "left" Screen Move ["h", "Left"] "left, to what it needs";
+    Left "left" Screen Move ["h", "Left"] "left, what it needs";
     Down "down" Screen Move ["j", "Down"] "down";
     Up "up" Screen Move ["k", "Up"] "up";
-    Right "right" Screen Move ["l", "Right"] "right, to what it unlocks";
+    Right "right" Screen Move ["l", "Right"] "right, what it frees";
     PageUp "page_up" Screen Move ["PageUp"] "a page up";
     PageDown "page_down" Screen Move ["PageDown"] "a page down";
     FocusNext "focus_next" Screen Move ["Tab"] "next pane";
@@ -71,18 +71,18 @@ actions! {
     Help "help" Screen Move ["?"] "help";
     Quit "quit" Screen Move ["q"] "back or quit";
 
-    Yes "yes" Card Decide ["a"] "approve, the narrow yes";
-    YesWider "yes_wider" Card Decide ["s"] "approve and stop, the wider yes";
+    Yes "yes" Card Decide ["a"] "approve, or yes";
+    YesWider "yes_wider" Card Decide ["s"] "approve and stop";
     No "no" Card Decide ["x"] "abandon or stop";
     Again "again" Card Decide ["R"] "run again";
     PassOver "pass_over" Card Decide ["S"] "skip the task";
     NextRequest "next_request" Card Decide ["n"] "next request";
     PreviousRequest "previous_request" Card Decide ["N"] "previous request";
-    Done "done" Graph Decide ["a"] "say that your task is done";
+    Done "done" Graph Decide ["a"] "your task is done";
     Retry "retry" Graph Decide ["R"] "retry";
-    RetryWithDependents "retry_with_dependents" Graph Decide ["D"] "retry with dependents";
+    RetryWithDependents "retry_with_dependents" Graph Decide ["D"] "with dependents";
     Skip "skip" Graph Decide ["S"] "skip";
-    Pause "pause" Screen Decide ["P"] "pause or go on with the run";
+    Pause "pause" Screen Decide ["P"] "pause or go on";
 
     PreviousEvent "previous_event" Screen Time ["["] "previous event";
     NextEvent "next_event" Screen Time ["]"] "next event";
@@ -94,6 +94,6 @@ actions! {
     Slower "slower" Screen Time ["-"] "slower";
     Faster "faster" Screen Time ["+", "="] "faster";
     SkipWaits "skip_waits" Replay Time ["s"] "skip waits";
-    GoTo "go_to" Screen Time ["g"] "go to a number or time";
+    GoTo "go_to" Screen Time ["g"] "go to";
     Live "live" Screen Time ["L"] "live";
 }

@@ -181,7 +181,8 @@ fn draw_divider(graph: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let x = graph.right();
     if x < buf.area.right() {
         for y in graph.y..graph.bottom() {
-            buf[(x, y)].set_symbol("│").set_style(style);
+            let glyph = if y == graph.y { "┬" } else { "│" };
+            buf[(x, y)].set_symbol(glyph).set_style(style);
         }
     }
 }

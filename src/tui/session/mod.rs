@@ -212,6 +212,13 @@ pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Plac
     places
 }
 
+#[cfg(test)]
+impl Screen {
+    pub(crate) fn use_ascii(&mut self) {
+        self.ascii = true;
+    }
+}
+
 impl Screen {
     /// Whether a text box has the keys.
     fn is_typing(&self) -> bool {

@@ -8,6 +8,7 @@ use crossterm::event::{Event as TerminalEvent, KeyEvent, KeyModifiers};
 use jiff::{SignedDuration, Timestamp};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::{Color, Style};
 use tokio::sync::{mpsc, watch};
 
 use crate::event::{
@@ -24,7 +25,7 @@ use crate::replay::{History, MemorySource, RecordSource, SourceError};
 use crate::state::SessionState;
 use crate::tui::keymap::Key;
 use crate::tui::session::{Flow, Message, Screen};
-use crate::tui::theme::{ColorDepth, Theme};
+use crate::tui::theme::{ColorDepth, Role, Theme};
 use crate::tui::{KeyOverrides, SessionView, UiSettings};
 
 thread_local! {
@@ -415,6 +416,48 @@ pub(crate) fn text_of(buf: &Buffer) -> String {
         lines.push(line.trim_end().to_owned());
     }
     lines.join("\n")
+}
+
+/// The roles of a frame, one letter a cell: which cells stand out, and that text keeps to its own style.
+pub(crate) fn roles_of(buf: &Buffer) -> String {
+    let palette = settings().theme.palette(ColorDepth::True);
+    let letter = |style: Style| {
+        let same = |role: &&Role| {
+            let known = palette.style(**role);
+            (known.fg, known.bg, known.add_modifier) == (style.fg, style.bg, style.add_modifier)
+        };
+        Role::ALL.iter().find(same).map_or('?', |role| match role {
+            Role::Text => 't',
+            Role::Dim => '.',
+            Role::Rule => '-',
+            Role::Focus => 'F',
+            Role::Key => 'K',
+            Role::Running => 'R',
+            Role::Done => 'D',
+            Role::Waiting => 'w',
+            Role::Yours => 'Y',
+            Role::Asks => 'A',
+            Role::Failed => 'X',
+            Role::Skipped => 's',
+            Role::Edge => 'e',
+            Role::EdgeCritical => 'E',
+            Role::BadgeLive => 'L',
+            Role::Observed => 'o',
+            Role::Untrusted => 'u',
+            _ => '*',
+        })
+    };
+    let rows = (0..buf.area.height).map(|y| {
+        let cells = (0..buf.area.width).map(|x| {
+            let cell = &buf[(x, y)];
+            let fg = Some(cell.fg).filter(|color| *color != Color::Reset);
+            let bg = Some(cell.bg).filter(|color| *color != Color::Reset);
+            let style = Style { fg, bg, add_modifier: cell.modifier, ..Style::default() };
+            if cell.symbol() == " " && bg.is_none() { ' ' } else { letter(style) }
+        });
+        cells.collect::<String>().trim_end().to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
 }
 
 fn call(task: &str) -> CallId {

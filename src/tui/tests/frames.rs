@@ -1,6 +1,6 @@
 //! Frames of the session screen at the sizes that people use, to be read as text.
 
-use super::fixture::{Fixture, release_plan};
+use super::fixture::{Fixture, release_plan, roles_of};
 use crate::model::{Link, Normalization, RunKind, TaskNode};
 
 fn last(fixture: &Fixture) -> u64 {
@@ -98,4 +98,61 @@ fn the_three_kinds_of_time_cannot_be_confused() {
     insta::assert_snapshot!("badge_live", head(fixture.live().text(120, 40)));
     insta::assert_snapshot!("badge_paused", head(fixture.clone().pause().live().text(120, 40)));
     insta::assert_snapshot!("badge_replay", head(fixture.replay(last(&fixture)).text(120, 40)));
+}
+
+#[test]
+fn roles_of_a_live_and_an_asking_screen() {
+    insta::assert_snapshot!("roles_live_80x24", roles_of(&Fixture::running().live().draw(80, 24)));
+    insta::assert_snapshot!(
+        "roles_approval_80x24",
+        roles_of(&Fixture::release().live().draw(80, 24))
+    );
+}
+
+#[test]
+fn a_screen_without_box_drawing() {
+    let mut shown = Fixture::running().live();
+    shown.screen.use_ascii();
+    let text = shown.text(120, 40);
+    assert!(text.is_ascii(), "{text}");
+    insta::assert_snapshot!("ascii_120x40", text);
+}
+
+/// How long frames of a large session take; run by hand with `--ignored --nocapture`.
+#[test]
+#[ignore = "a measurement, not a check"]
+fn frames_of_a_large_session() {
+    let mut plan = crate::model::Plan { title: "Large".into(), ..crate::model::Plan::default() };
+    for index in 0..1000_usize {
+        let mut task = TaskNode::new(format!("t{index}"), format!("Task number {index}"));
+        task.run = RunKind::Shell(format!("make {index}"));
+        for step in [7, 13] {
+            if index >= 40 {
+                task.dependencies
+                    .push(Link::finish_to_start(format!("t{}", index - 20 - index % step)));
+            }
+        }
+        plan.tasks.push(task);
+    }
+    let mut fixture =
+        Fixture::new("Large").propose(plan, vec![]).ask_plan().approved().start("t0").start("t1");
+    for index in 0..100_000 {
+        fixture = fixture.output("t0", &format!("line {index} of a long output\n"));
+    }
+    let clock = std::time::Instant::now();
+    let mut shown = fixture.live();
+    println!("open {:?}", clock.elapsed());
+    for (name, keys) in [
+        ("first", &[][..]),
+        ("same", &[]),
+        ("move", &["l"]),
+        ("trace", &["Tab", "k"]),
+        ("page", &["PageUp"]),
+        ("back", &["["]),
+    ] {
+        let clock = std::time::Instant::now();
+        shown.press(keys);
+        shown.draw(200, 60);
+        println!("{name} {:?}", clock.elapsed());
+    }
 }

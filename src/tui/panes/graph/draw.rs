@@ -236,8 +236,8 @@ impl Painter<'_, '_> {
         let id = truncate_middle(&clean_id, room);
         if let Some((area, cut)) = self.text_row(found.x + 2, found.y + 1, width) {
             Clipped { area, cut, width }.draw(buf, |line| {
-                line.right(&[piece(time.as_str(), style)]);
-                line.put(&format!("{glyph} {id}"), style);
+                let left = (width as usize).saturating_sub(time.len());
+                line.column(&format!("{glyph} {id}"), left, style).put(&time, style);
             });
         }
         if let Some((area, cut)) = self.text_row(found.x + 2, found.y + 2, width) {
