@@ -207,18 +207,15 @@ impl List {
         let mark = if index == self.selected { "►" } else { " " };
         line.skip(1).put(mark, self.style(Role::Focus)).skip(1);
         line.put(&format!("{glyph} "), self.style(role));
+        line.column(item.id.short(), SessionId::SHORT + 2, dim);
         line.put(&item.title, self.style(Role::Text));
-        line.skip(2).put(item.id.short(), dim);
     }
 
     fn draw_empty(&self, area: Rect, buf: &mut Buffer) {
         let lines = [
             ("No session yet.", Role::Text),
             ("", Role::Text),
-            (
-                "   planwright run plan.toml     reads a plan, shows what it would run, asks, runs it",
-                Role::Text,
-            ),
+            ("   planwright run plan.toml     shows what it would run, asks, runs it", Role::Text),
             ("   planwright check plan.toml   only looks for mistakes", Role::Text),
             ("", Role::Text),
             ("A plan is a list of tasks with what each depends on and how it is run:", Role::Dim),
@@ -228,10 +225,8 @@ impl List {
             ("   description = \"Build the release\"", Role::Untrusted),
             ("   run = { shell = \"cargo build --release\" }", Role::Untrusted),
             ("", Role::Dim),
-            (
-                "Nothing runs before you approve it. Everything that happens is kept and can be played back.",
-                Role::Dim,
-            ),
+            ("Nothing runs before you approve it.", Role::Dim),
+            ("Everything that happens is kept and can be played back.", Role::Dim),
         ];
         for ((text, role), y) in lines.iter().zip(area.y + 1..area.bottom()) {
             Line::new(buf, Rect { y, height: 1, ..area }).skip(2).put(text, self.style(*role));

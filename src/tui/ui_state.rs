@@ -66,6 +66,8 @@ pub(crate) struct CardUi {
     pub(crate) seen: bool,
     /// When it was first drawn. Keys before that, and shortly after, do not answer it.
     pub(crate) shown_at: Option<Timestamp>,
+    /// An answer is on its way; a second press of the key does not send another.
+    pub(crate) sent: bool,
 }
 
 /// Where in time the person looks.

@@ -13,21 +13,36 @@ use crate::tui::widgets::{Line, piece};
 /// The row of tabs.
 pub(crate) struct TabRow;
 
+impl TabRow {
+    /// The tab whose name covers a column.
+    pub(crate) fn at(column: u16, trace: usize, open: usize) -> Option<Focus> {
+        let mut from = 1;
+        for (focus, name) in names(trace, open) {
+            // Brackets and the gap after a name belong to it, so that a click need not be exact.
+            let to = from + name.len() as u16 + 2;
+            if (from..to).contains(&column) {
+                return Some(focus);
+            }
+            from = to;
+        }
+        None
+    }
+}
+
+fn names(trace: usize, open: usize) -> [(Focus, String); 3] {
+    [
+        (Focus::Graph, "graph".to_owned()),
+        (Focus::Trace, format!("trace {trace}")),
+        (Focus::Approval, format!("approval {open}")),
+    ]
+}
+
 impl Pane for TabRow {
     fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         if area.is_empty() {
             return;
         }
         let open = cx.state.requests.open.len();
-        let tabs = [
-            (Focus::Graph, "graph".to_owned(), Role::Text),
-            (Focus::Trace, format!("trace {}", cx.trace.total), Role::Text),
-            (
-                Focus::Approval,
-                format!("approval {open}"),
-                if open > 0 { Role::Asks } else { Role::Text },
-            ),
-        ];
         let dim = cx.style(Role::Dim);
         let facts = match cx.ui.focus {
             Focus::Trace => trace::summary(cx),
@@ -36,8 +51,9 @@ impl Pane for TabRow {
         };
         let mut line = Line::new(buf, area);
         line.right(&[piece(facts, dim), piece(" ", dim)]).skip(1);
-        for (focus, name, role) in tabs {
-            let style = cx.style(role);
+        for (focus, name) in names(cx.trace.total, open) {
+            let asks = focus == Focus::Approval && open > 0;
+            let style = cx.style(if asks { Role::Asks } else { Role::Text });
             if cx.ui.focus == focus || focus == Focus::Graph && cx.ui.focus == Focus::Running {
                 line.put(&format!("[{name}]"), style.add_modifier(Modifier::REVERSED));
             } else {

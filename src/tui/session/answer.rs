@@ -10,6 +10,7 @@ use crate::tui::clock::between;
 use crate::tui::keymap::Action;
 use crate::tui::overlays::{Choose, Overlay};
 use crate::tui::panes::approval::{AnswerRow, answer_rows, current, is_yes};
+use crate::tui::ui_state::CardUi;
 
 /// Keys this soon after a request appeared were meant for something else.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -27,7 +28,7 @@ impl Screen {
         let Some(row) = answer_rows(request).into_iter().find(|row| row.action == action) else {
             return self.say("this request does not offer that");
         };
-        if !self.is_settled(id) {
+        if !self.is_settled(id) || self.ui.card.sent {
             return Flow::Idle;
         }
         if let Some(why) = &row.unavailable {
@@ -81,10 +82,7 @@ impl Screen {
         let ids: Vec<RequestId> = self.state().requests.open.keys().copied().collect();
         let at = ids.iter().position(|id| *id == request.id).unwrap_or(0);
         let next = if forward { at + 1 } else { at + ids.len() - 1 } % ids.len();
-        self.ui.card.request = Some(ids[next]);
-        self.ui.card.scroll = 0;
-        self.ui.card.seen = false;
-        self.ui.card.shown_at = None;
+        self.ui.card = CardUi { request: Some(ids[next]), ..CardUi::default() };
         Flow::Draw
     }
 }

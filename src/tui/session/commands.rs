@@ -37,8 +37,12 @@ impl Screen {
             return self.say(why);
         }
         let Some(commands) = &self.commands else { return Flow::Idle };
+        let answers = matches!(command, Command::Answer { .. });
         match commands.try_send(command) {
-            Ok(()) => self.ui.sent = Some(words.into()),
+            Ok(()) => {
+                self.ui.sent = Some(words.into());
+                self.ui.card.sent |= answers;
+            }
             Err(TrySendError::Full(_)) => return self.say("the session is busy, press it again"),
             Err(TrySendError::Closed(_)) => return self.say("the session has ended"),
         }

@@ -289,10 +289,11 @@ impl Screen {
     }
 
     fn only_task(&mut self) -> Flow {
+        let under = self.trace.task_at(self.ui.trace.cursor);
         let trace = &mut self.ui.trace;
         trace.only = match trace.only {
             Some(_) => None,
-            None => self.ui.graph.selected.clone(),
+            None => under.or_else(|| self.ui.graph.selected.clone()),
         };
         trace.following = true;
         trace.top = None;

@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 use super::{Flow, Screen};
 use crate::replay::SourceError;
 use crate::tui::areas::SizeClass;
+use crate::tui::panes::tabs::TabRow;
 use crate::tui::panes::trace::WindowRow;
 use crate::tui::panes::{graph, scrub, trace};
 use crate::tui::ui_state::Focus;
@@ -40,6 +41,11 @@ impl Screen {
             self.ui.time.dragging = true;
             self.ui.time.playing = false;
             return self.drag(at);
+        }
+        if areas.tabs.contains(at) {
+            let open = self.state().requests.open.len();
+            self.ui.focus = TabRow::at(at.x, self.trace.total, open).unwrap_or(self.ui.focus);
+            return Ok(Flow::Draw);
         }
         let panes = [
             (areas.graph, Focus::Graph),

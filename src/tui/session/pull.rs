@@ -47,6 +47,7 @@ impl Screen {
         match &record.event {
             Event::Approval(ApprovalEvent::Refused { command, why }) => {
                 self.ui.message = Some(format!("{} refused: {why}", command.replace('_', " ")));
+                self.ui.card.sent = false;
             }
             Event::Approval(ApprovalEvent::Asked { .. }) if !self.window_has_focus => {
                 self.bell = true;

@@ -36,6 +36,29 @@ fn a_request_is_answered_by_its_key() {
 }
 
 #[test]
+fn an_answer_is_sent_once_however_often_its_key_is_pressed() {
+    let mut shown = settled(&Fixture::release(), 120, 40);
+    shown.press(&["a", "a", "s", "x"]);
+    assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
+    assert_eq!(shown.sent(), None);
+}
+
+#[test]
+fn a_click_on_a_tab_turns_to_it() {
+    let mut shown = Fixture::running().live();
+    shown.draw(80, 24);
+    for (column, focus) in
+        [(11, Focus::Trace), (22, Focus::Approval), (3, Focus::Graph), (70, Focus::Graph)]
+    {
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        let click = MouseEvent { kind, column, row: 2, modifiers: KeyModifiers::NONE };
+        shown.screen.update(Message::Input(Event::Mouse(click))).unwrap();
+        assert_eq!(shown.screen.ui.focus, focus);
+        shown.draw(80, 24);
+    }
+}
+
+#[test]
 fn skipping_a_call_in_doubt_asks_how() {
     let mut shown = settled(&Fixture::in_doubt(), 120, 40);
     shown.press(&["S"]);
@@ -68,6 +91,7 @@ fn no_key_says_yes_before_the_last_line_was_seen() {
     // Saying no needs no reading.
     shown.press(&["x"]);
     assert_eq!(shown.sent(), Some(answer(ChoiceAction::Abandon)));
+    let mut shown = settled(&Fixture::release(), 80, 24);
     shown.press(&["j", "j", "j"]);
     shown.draw(80, 24);
     shown.press(&["k", "k", "a"]);

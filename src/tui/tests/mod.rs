@@ -4,3 +4,4 @@ mod driving;
 pub(crate) mod fixture;
 mod frames;
 mod hostile;
+mod sessions;

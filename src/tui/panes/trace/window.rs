@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::steps::Filter;
-use crate::model::Seq;
+use crate::model::{Seq, TaskId};
 use crate::replay::{History, SourceError};
 use crate::state::timeline::Timeline;
 use crate::state::trace::{EntryKind, TraceEntry};
@@ -103,6 +103,14 @@ impl TraceCache {
         self.rows.iter().find_map(|row| match row {
             WindowRow::Step { step, line, .. } => Some((step.entry.seq, *line)),
             WindowRow::Cursor => None,
+        })
+    }
+
+    /// The task of a step that is on the screen.
+    pub(crate) fn task_at(&self, seq: Option<Seq>) -> Option<TaskId> {
+        self.rows.iter().find_map(|row| match row {
+            WindowRow::Step { step, .. } if Some(step.entry.seq) == seq => step.entry.task.clone(),
+            WindowRow::Step { .. } | WindowRow::Cursor => None,
         })
     }
 
