@@ -15,7 +15,7 @@ fn is_over(state: &SessionState) -> bool {
 }
 
 fn status(state: &SessionState, task: &str) -> TaskStatus {
-    state.tasks.get(&TaskId::from(task)).unwrap().status
+    state.tasks.get(&TaskId::from(task)).map_or(TaskStatus::Pending, |row| row.status)
 }
 
 const RUN: Command = Command::Run { by: Actor::Person };

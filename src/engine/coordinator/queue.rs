@@ -1,10 +1,11 @@
 //! Which ready task goes first.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::engine::Features;
 use crate::model::{GraphFacts, Plan};
+use crate::planning::graph::SelectionKey;
 
 /// Ready tasks in the order of the contract's key: priority, depth, best affinity, tokens, id.
 ///
@@ -19,25 +20,13 @@ pub(crate) struct ReadyQueue {
 impl ReadyQueue {
     /// Ranks the tasks of a plan. Without task graphs the planner's own order is the rank.
     pub(crate) fn new(plan: &Plan, facts: &GraphFacts, features: Features) -> Self {
-        let use_affinity = features.tool_affinity;
-        let affinity: Vec<f64> = plan
-            .tasks
-            .iter()
-            .map(|task| if use_affinity { task.best_affinity(|_| true) } else { 0.0 })
-            .collect();
-        let depth = |task: usize| facts.depth.get(task).copied().unwrap_or(0);
         let mut order: Vec<usize> = (0..plan.tasks.len()).collect();
         if features.task_graphs {
-            order.sort_by(|&a, &b| {
-                let (left, right) = (&plan.tasks[a], &plan.tasks[b]);
-                right
-                    .priority
-                    .cmp(&left.priority)
-                    .then_with(|| depth(a).cmp(&depth(b)))
-                    .then_with(|| affinity[b].partial_cmp(&affinity[a]).unwrap_or(Ordering::Equal))
-                    .then_with(|| left.estimated_tokens.cmp(&right.estimated_tokens))
-                    .then_with(|| left.id.cmp(&right.id))
-            });
+            let depth = |task: usize| facts.depth.get(task).copied().unwrap_or(0);
+            let key = |task: usize| {
+                SelectionKey::of(&plan.tasks[task], depth(task), |_| features.tool_affinity)
+            };
+            order.sort_by(|a, b| key(*a).cmp(&key(*b)));
         }
         let mut rank = vec![0; order.len()];
         for (position, task) in order.into_iter().enumerate() {

@@ -66,3 +66,24 @@ pub(super) fn improved(network: &Network, bound: i32, reached: i32) -> i32 {
     }
     low
 }
+
+/// Raises a bound by shaving, from below in growing strides, within a number of trials. Also returns the trials made.
+pub(super) fn shaved(network: &Network, bound: i32, reached: i32, trials: u64) -> (i32, u64) {
+    if network.leaves > MAX_PAIRWISE {
+        return (bound, 0);
+    }
+    let mut refuter = Refuter::new(network);
+    let (mut low, mut stride, mut left) = (bound, 1, trials);
+    while low < reached && left > 0 {
+        let end = (low - 1 + stride).min(reached - 1);
+        if refuter.refutes_by_shaving(end, &mut left) {
+            low = end + 1;
+            stride *= 2;
+        } else if stride == 1 {
+            break;
+        } else {
+            stride = 1.max(stride / 4);
+        }
+    }
+    (low, trials - left)
+}

@@ -4,6 +4,7 @@
 //! population that grows with the effort; peak-seeking crossover, other replacement rules and other tie-breaks between
 //! equally long schedules made no difference beyond noise and are left out.
 
+use super::bound;
 use super::builder::{Builder, Plan};
 use super::decode::{Choice, list_order, parallel_order};
 use super::network::Network;
@@ -21,6 +22,10 @@ const MIN_POPULATION: usize = 16;
 const MAX_POPULATION: usize = 500;
 /// Forward-backward passes of the schedules that rules give; they are few, so each may go as far as it can.
 const RULE_PASSES: usize = 8;
+/// One part in this many of the effort may go into raising the bound, once as much has gone into the schedule.
+const BOUND_SHARE: u64 = 8;
+/// Schedules that could be generated in the time of one trial of the bound, measured on the PSPLIB samples.
+const TRIAL_COST: u64 = 25;
 
 /// Searches until the effort is spent or a schedule as short as `bound` is found.
 #[derive(Debug)]
@@ -28,6 +33,7 @@ pub(super) struct Search<'a, P> {
     builder: Builder<'a, P>,
     rng: Rng,
     bound: i32,
+    bound_is_final: bool,
     best: Plan,
     listed: Vec<bool>,
 }
@@ -36,7 +42,7 @@ impl<'a, P: Profile> Search<'a, P> {
     pub(super) fn new(network: &'a Network, profile: P, limit: u64, seed: u64) -> Self {
         let builder = Builder::new(network, profile, limit);
         let (best, listed) = (Plan::new(network.leaves), vec![false; network.leaves]);
-        Self { builder, rng: Rng::new(seed), bound: 0, best, listed }
+        Self { builder, rng: Rng::new(seed), bound: 0, bound_is_final: false, best, listed }
     }
 
     /// The schedule every answer is measured by: serial generation by latest finish and one forward-backward pass.
@@ -49,15 +55,15 @@ impl<'a, P: Profile> Search<'a, P> {
         self.best.makespan
     }
 
-    /// Searches on from the first schedule and returns the best with the number of schedules generated.
-    pub(super) fn run(mut self, bound: i32) -> (Plan, u64) {
+    /// Searches on from the first schedule and returns the best, the bound, and the effort used.
+    pub(super) fn run(mut self, bound: i32) -> (Plan, i32, u64) {
         self.bound = bound;
         let mut seeds = self.rule_plans();
         while !self.done() {
             let population = self.population(std::mem::take(&mut seeds));
             self.evolve(population);
         }
-        (self.best, self.builder.used)
+        (self.best, self.bound, self.builder.used)
     }
 
     fn done(&self) -> bool {
@@ -123,6 +129,7 @@ impl<'a, P: Profile> Search<'a, P> {
         let mut child = Plan::new(self.builder.network.leaves);
         let mut idle = 0;
         while !self.done() && idle < PATIENCE * population.len() {
+            self.raise_bound();
             self.breed(&population, &mut child);
             self.builder.build(&mut child, 1);
             self.keep(&child);
@@ -141,6 +148,23 @@ impl<'a, P: Profile> Search<'a, P> {
                 idle = 0;
             }
             population[worst].clone_from(&child);
+        }
+    }
+
+    /// Spends a share of the effort on the bound, once: early enough to end the search when it proves the best schedule
+    /// optimal, late enough for that schedule to be good. Counted as effort, so that effort stays in step with time.
+    fn raise_bound(&mut self) {
+        let share = self.builder.limit / BOUND_SHARE;
+        if self.bound_is_final || self.builder.used < share {
+            return;
+        }
+        self.bound_is_final = true;
+        let trials = share / TRIAL_COST;
+        if trials >= 4 * self.builder.network.leaves as u64 {
+            let (bound, made) =
+                bound::shaved(self.builder.network, self.bound, self.best.makespan, trials);
+            self.bound = bound;
+            self.builder.used += made * TRIAL_COST;
         }
     }
 

@@ -59,7 +59,7 @@ fn search<P: Profile>(network: &Network, profile: P, effort: Effort) -> Solution
     let mut search = Search::new(network, profile, effort.iterations, effort.seed);
     let first = search.first();
     let bound = bound::improved(network, bound::simple(network), first);
-    let (plan, used) = search.run(bound);
+    let (plan, bound, used) = search.run(bound);
     Solution {
         starts: network.to_minutes(&plan.starts),
         makespan: plan.makespan as u32 * network.unit,

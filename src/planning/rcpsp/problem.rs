@@ -38,7 +38,7 @@ pub struct Problem {
 }
 
 /// How long to search. Effort is a count of generated schedules, so that the same input gives the same answer
-/// on every machine; the first three (one rule, one forward-backward pass) are always made.
+/// on every machine (work on the bound counts as the schedules it costs); the first three (one rule, one forward-backward pass) are always made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     pub iterations: u64,

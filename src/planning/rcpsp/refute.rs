@@ -1,11 +1,21 @@
 //! Destructive bounds: assume the project ends by a given time, narrow every leaf's window by what follows, and when a
-//! window closes or too much work crowds an interval, the assumption was wrong.
+//! window closes or too much work crowds an interval, the assumption was wrong. Shaving goes further: it tries out the
+//! edges of single windows and cuts off those that lead to a contradiction.
 
 use super::network::Network;
 use super::rules::{heads, tails};
 
 /// Rounds of narrowing before giving up; each is sound by itself, so stopping early only weakens the bound.
 const MAX_ROUNDS: usize = 40;
+/// Which shares of a window shaving tries to cut off: half, an eighth, a single start.
+const PARTS: [i32; 3] = [2, 8, i32::MAX];
+
+/// The edge of a window that shaving tries.
+#[derive(Clone, Copy, Debug)]
+enum Edge {
+    Early,
+    Late,
+}
 
 /// Windows of starts under an assumed end. A closed window refutes the assumption.
 #[derive(Debug)]
@@ -18,6 +28,7 @@ pub(super) struct Refuter<'a> {
     earliest: Vec<i32>,
     latest: Vec<i32>,
     changed: bool,
+    saved: Vec<(i32, i32)>,
 }
 
 /// The windows contradict each other.
@@ -35,6 +46,7 @@ impl<'a> Refuter<'a> {
             earliest,
             latest,
             changed: false,
+            saved: Vec::new(),
         }
     }
 
@@ -45,6 +57,69 @@ impl<'a> Refuter<'a> {
             *latest = end - tail;
         }
         self.narrow().is_err()
+    }
+
+    /// As [`Self::refutes`], with up to `trials` assumptions about single leaves; counts them down.
+    pub(super) fn refutes_by_shaving(&mut self, end: i32, trials: &mut u64) -> bool {
+        self.refutes(end) || self.shave(trials).is_err()
+    }
+
+    fn shave(&mut self, trials: &mut u64) -> Result<(), Closed> {
+        let mut moved = true;
+        while moved && *trials > 0 {
+            moved = false;
+            for leaf in 0..self.network.leaves {
+                for part in PARTS {
+                    moved |= self.trim(leaf, part, Edge::Early, trials)?;
+                    moved |= self.trim(leaf, part, Edge::Late, trials)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts parts off one edge of a window for as long as starting there is contradictory.
+    fn trim(
+        &mut self,
+        leaf: usize,
+        part: i32,
+        edge: Edge,
+        trials: &mut u64,
+    ) -> Result<bool, Closed> {
+        let mut moved = false;
+        loop {
+            let width = self.latest[leaf] - self.earliest[leaf];
+            if width == 0 || *trials == 0 {
+                return Ok(moved);
+            }
+            *trials -= 1;
+            let step = width / part;
+            if !self.contradicts(leaf, step, edge) {
+                return Ok(moved);
+            }
+            match edge {
+                Edge::Early => self.earliest[leaf] += step + 1,
+                Edge::Late => self.latest[leaf] -= step + 1,
+            }
+            self.narrow()?;
+            moved = true;
+        }
+    }
+
+    /// Whether a start within `step` of an edge closes some window. Leaves the windows as they were.
+    fn contradicts(&mut self, leaf: usize, step: i32, edge: Edge) -> bool {
+        self.saved.clear();
+        self.saved.extend(self.earliest.iter().copied().zip(self.latest.iter().copied()));
+        match edge {
+            Edge::Early => self.latest[leaf] = self.earliest[leaf] + step,
+            Edge::Late => self.earliest[leaf] = self.latest[leaf] - step,
+        }
+        let closed = self.narrow().is_err();
+        for (place, &(earliest, latest)) in self.saved.iter().enumerate() {
+            self.earliest[place] = earliest;
+            self.latest[place] = latest;
+        }
+        closed
     }
 
     fn narrow(&mut self) -> Result<(), Closed> {

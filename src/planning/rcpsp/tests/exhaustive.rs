@@ -1,8 +1,10 @@
 //! Every possible schedule of tiny plans, against which the search and the bound must hold.
 
+use super::super::bound;
+use super::super::network::Network;
 use super::super::problem::{Link, LinkKind, Problem};
 use super::super::rng::Rng;
-use super::super::{lower_bound, solve, verify};
+use super::super::{solve, verify};
 use super::{effort, leaves};
 
 const KINDS: [LinkKind; 4] = [LinkKind::Fs, LinkKind::Ss, LinkKind::Ff, LinkKind::Sf];
@@ -89,10 +91,18 @@ fn the_bound_never_passes_the_optimum_for_any_kind_of_link() {
     let mut rng = Rng::new(5);
     for round in 0..150 {
         let problem = draw(&mut rng, 5, &KINDS, -3..4);
-        let bound = lower_bound(&problem).unwrap();
+        let network = Network::new(&problem).unwrap();
         let reached = solve(&problem, effort(500)).unwrap().makespan;
         let optimum =
             (0..reached).find(|&end| can_end_by(&problem, &mut Vec::new(), end)).unwrap_or(reached);
-        assert!(bound <= optimum, "round {round}: bound {bound}, optimum {optimum}, {problem:?}");
+        let units = (reached / network.unit) as i32;
+        let simple = bound::simple(&network);
+        let improved = bound::improved(&network, simple, units);
+        let (shaved, _) = bound::shaved(&network, improved, units, 5000);
+        let bounds = [simple, improved, shaved].map(|bound| bound as u32 * network.unit);
+        assert!(
+            bounds.is_sorted() && bounds[2] <= optimum,
+            "round {round}: {bounds:?} {optimum} {problem:?}"
+        );
     }
 }

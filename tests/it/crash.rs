@@ -1,0 +1,178 @@
+//! A run that is killed: what was acknowledged is there, what was done is not done again, what is in doubt is asked.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::program::{Place, json_lines};
+
+/// Layers of tasks that each append their name to a file when they are done.
+fn plan(safe: bool) -> String {
+    let mut text = String::from("title = \"To be killed\"\n");
+    let repeat = if safe { "repeat = \"safe\"\n" } else { "" };
+    for layer in 0..4 {
+        for number in 0..3 {
+            let on = if layer == 0 {
+                String::new()
+            } else {
+                format!("depends_on = [\"t{}{number}\"]\n", layer - 1)
+            };
+            text.push_str(&format!(
+                "[[tasks]]\nid = \"t{layer}{number}\"\ndescription = \"x\"\n{on}{repeat}run = {{ shell = \"sleep 0.05; echo t{layer}{number} >> done.txt\" }}\n"
+            ));
+        }
+    }
+    text
+}
+
+/// Starts a run, kills it after so many lines of output, and gives the events that were printed: those are acknowledged.
+fn killed_after(place: &Place, plan: &str, lines: usize) -> Vec<Value> {
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+        .args(["run", plan, "--headless", "--yes", "--json"])
+        .env("PLANWRIGHT_DATA_DIR", place.data())
+        .current_dir(place.work())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut seen = Vec::new();
+    let mut reader = BufReader::new(child.stdout.take().unwrap()).lines();
+    while seen.len() < lines {
+        match reader.next() {
+            Some(line) => seen.push(serde_json::from_str(&line.unwrap()).unwrap()),
+            None => break,
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    seen.extend(reader.map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()));
+    seen
+}
+
+fn effects(work: &Path) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for line in std::fs::read_to_string(work.join("done.txt")).unwrap_or_default().lines() {
+        *counts.entry(line.to_owned()).or_insert(0) += 1;
+    }
+    counts
+}
+
+fn journal(place: &Place) -> Vec<Value> {
+    json_lines(&place.run(&["replay", "last", "--headless", "--json"]))
+}
+
+#[test]
+fn every_acknowledged_event_survives_a_kill_and_no_effect_is_repeated() {
+    for lines in [5, 9, 14, 20, 27, 33] {
+        let place = Place::new();
+        let plan = place.plan(&plan(false));
+        let acknowledged = killed_after(&place, &plan, lines);
+        let kept = journal(&place);
+        assert!(
+            kept.starts_with(&acknowledged),
+            "after {lines} lines: what was printed is in the journal"
+        );
+        assert!(kept.iter().zip(1..).all(|(record, seq)| record["seq"] == seq), "without a gap");
+
+        let output = place.run(&["resume", "last", "--headless", "--yes", "--json"]);
+        match output.status.code() {
+            Some(0) => {}
+            Some(3) => {
+                let words = String::from_utf8_lossy(&output.stderr).into_owned();
+                let doubtful: Vec<String> = in_doubt(&journal(&place));
+                assert!(!doubtful.is_empty());
+                for task in &doubtful {
+                    assert!(words.contains(task.as_str()), "{task} is not named in: {words}");
+                }
+                // The person looks at the file and answers; here the test does, so that every effect is there once.
+                let done = effects(&place.work());
+                let answer = if doubtful.iter().all(|task| done.contains_key(task)) {
+                    "done"
+                } else {
+                    "run"
+                };
+                let output =
+                    place.run(&["resume", "last", "--headless", "--yes", "--in-doubt", answer]);
+                assert_eq!(
+                    output.status.code(),
+                    Some(0),
+                    "{}",
+                    String::from_utf8_lossy(&output.stderr)
+                );
+                if answer == "run" {
+                    continue;
+                }
+            }
+            other => panic!("exit {other:?}: {}", String::from_utf8_lossy(&output.stderr)),
+        }
+        let effects = effects(&place.work());
+        assert_eq!(effects.len(), 12, "{effects:?}");
+        assert!(effects.values().all(|count| *count == 1), "{effects:?}");
+        assert_eq!(place.sessions()[0]["done"], 12);
+    }
+}
+
+fn in_doubt(records: &[Value]) -> Vec<String> {
+    records
+        .iter()
+        .filter(|record| record["event"]["body"]["kind"] == "asked")
+        .filter_map(|record| record["event"]["body"]["request"]["task"].as_str().map(str::to_owned))
+        .collect()
+}
+
+#[test]
+fn tasks_that_are_safe_to_repeat_go_on_without_a_question() {
+    for lines in [6, 13, 22] {
+        let place = Place::new();
+        let plan = place.plan(&plan(true));
+        killed_after(&place, &plan, lines);
+        let output = place.run(&["resume", "last", "--headless", "--yes"]);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(place.sessions()[0]["done"], 12);
+        assert_eq!(effects(&place.work()).len(), 12);
+    }
+}
+
+#[test]
+fn a_process_that_outlived_the_crash_is_ended_first() {
+    let place = Place::new();
+    let plan = place.plan("title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = { shell = \"echo up; sleep 600\" }\n");
+    let seen = killed_after(&place, &plan, 12);
+    let pid = seen
+        .iter()
+        .find(|record| record["event"]["body"]["kind"] == "spawned")
+        .and_then(|record| record["event"]["body"]["pid"].as_u64())
+        .unwrap();
+    assert!(Path::new(&format!("/proc/{pid}")).exists(), "a kill leaves the command behind");
+    let output = place.run(&["resume", "last", "--headless"]);
+    assert_eq!(output.status.code(), Some(3));
+    let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "still there: {state}");
+}
+
+#[test]
+fn a_signal_ends_a_run_in_good_order() {
+    for (signal, exit) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
+        let place = Place::new();
+        let plan = place.plan("title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = { shell = \"echo up; sleep 600\" }\n");
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+            .args(["run", &plan, "--headless", "--yes", "--json"])
+            .env("PLANWRIGHT_DATA_DIR", place.data())
+            .current_dir(place.work())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let started =
+            lines.by_ref().map_while(Result::ok).any(|line| line.contains("\"kind\":\"output\""));
+        assert!(started);
+        Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+        lines.map_while(Result::ok).for_each(drop);
+        assert_eq!(child.wait().unwrap().code(), Some(exit));
+        assert_eq!(place.sessions()[0]["status"], "interrupted");
+    }
+}

@@ -1,0 +1,354 @@
+//! The whole program without a screen.
+
+use std::path::Path;
+use std::process::Output;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A data directory and a workspace of their own.
+pub struct Place {
+    pub dir: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("work")).unwrap();
+        Self { dir }
+    }
+
+    pub fn data(&self) -> std::path::PathBuf {
+        self.dir.path().join("data")
+    }
+
+    pub fn work(&self) -> std::path::PathBuf {
+        self.dir.path().join("work")
+    }
+
+    /// Writes a plan file and gives its path.
+    pub fn plan(&self, text: &str) -> String {
+        let path = self.dir.path().join("plan.toml");
+        std::fs::write(&path, text).unwrap();
+        path.to_string_lossy().into_owned()
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("planwright").unwrap();
+        command
+            .args(args)
+            .env("PLANWRIGHT_DATA_DIR", self.data())
+            .env("PLANWRIGHT_CONFIG", self.dir.path().join("config.toml"))
+            .env("TZ", "UTC")
+            .env_remove("NO_COLOR")
+            .current_dir(self.work())
+            .timeout(Duration::from_secs(60));
+        std::fs::write(self.dir.path().join("config.toml"), "").unwrap();
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    pub fn sessions(&self) -> Vec<Value> {
+        json_lines(&self.run(&["sessions", "list", "--json"]))
+    }
+}
+
+pub fn json_lines(output: &Output) -> Vec<Value> {
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+/// Two branches that meet: each task appends its name to a file.
+pub const DIAMOND: &str = r#"
+title = "Diamond"
+[[tasks]]
+id = "a"
+description = "Start"
+run = { shell = "echo a >> done.txt" }
+[[tasks]]
+id = "b"
+description = "Left"
+depends_on = ["a"]
+run = { shell = "sleep 0.3; echo b >> done.txt" }
+[[tasks]]
+id = "c"
+description = "Right"
+depends_on = ["a"]
+run = { shell = "sleep 0.3; echo c >> done.txt" }
+[[tasks]]
+id = "d"
+description = "End"
+depends_on = ["b", "c"]
+run = { shell = "echo d >> done.txt" }
+"#;
+
+#[test]
+fn a_shell_plan_runs_headless_and_is_listed_as_done() {
+    let place = Place::new();
+    let output = place.run(&["run", &place.plan(DIAMOND), "--headless", "--yes", "--json"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let records = json_lines(&output);
+    assert!(
+        records.iter().zip(1..).all(|(record, seq)| record["seq"] == seq),
+        "every event, in order"
+    );
+    let moment = |task: &str, kind: &str| {
+        let position = records.iter().position(|record| {
+            record["event"]["topic"] == "task"
+                && record["event"]["body"]["kind"] == kind
+                && record["event"]["body"]["task"] == task
+        });
+        position.unwrap_or_else(|| panic!("{task} {kind}"))
+    };
+    assert!(
+        moment("b", "started") < moment("c", "completed")
+            && moment("c", "started") < moment("b", "completed")
+    );
+    assert!(
+        moment("a", "completed") < moment("b", "started")
+            && moment("c", "completed") < moment("d", "started")
+    );
+    let sessions = place.sessions();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(
+        (&sessions[0]["status"], &sessions[0]["done"], &sessions[0]["total"]),
+        (&"done".into(), &4.into(), &4.into())
+    );
+    let shown = json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0);
+    assert!(shown["tasks"].as_array().unwrap().iter().all(|task| task["status"] == "done"));
+}
+
+#[test]
+fn a_failing_task_makes_exit_code_one_and_can_be_retried() {
+    let place = Place::new();
+    let plan = place.plan(
+        "title = \"Fails once\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = { shell = \"test -e ready\" }\n\
+         [[tasks]]\nid = \"b\"\ndescription = \"y\"\ndepends_on = [\"a\"]\nrun = { shell = \"true\" }\n",
+    );
+    let output = place.run(&["run", &plan, "--headless", "--yes"]);
+    assert_eq!(code(&output), 1);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("exit 1, critical, not retried"));
+    std::fs::write(place.work().join("ready"), "").unwrap();
+    let output = place.run(&["resume", "last", "--headless", "--retry", "failed"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(place.sessions()[0]["done"], 2);
+}
+
+#[test]
+fn without_yes_the_plan_waits_and_can_be_taken_up_later() {
+    let place = Place::new();
+    let output = place.run(&["run", &place.plan(DIAMOND), "--headless"]);
+    assert_eq!(code(&output), 3);
+    assert!(stderr(&output).contains("Run this plan?"), "{}", stderr(&output));
+    assert!(!place.work().join("done.txt").exists(), "nothing runs before it is approved");
+    assert_eq!(place.sessions()[0]["status"], "needs you");
+    let output = place.run(&["resume", "last", "--headless", "--yes"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(place.sessions()[0]["status"], "done");
+}
+
+#[test]
+fn a_persons_task_waits_with_exit_code_three() {
+    let place = Place::new();
+    let plan = place.plan("title = \"Mine\"\n[[tasks]]\nid = \"call\"\ndescription = \"Call them\"\nrun = { human = {} }\n");
+    let output = place.run(&["run", &plan, "--headless", "--yes"]);
+    assert_eq!(code(&output), 3);
+    assert!(stderr(&output).contains("call is yours to do"));
+}
+
+#[test]
+fn bad_input_gets_one_clear_sentence_and_its_exit_code() {
+    let place = Place::new();
+    let cases: &[(&str, i32, &str)] = &[
+        (
+            "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\ndepends_on = [\"b\"]\n[[tasks]]\nid = \"b\"\ndescription = \"x\"\ndepends_on = [\"a\"]\n",
+            1,
+            "a → b → a",
+        ),
+        (
+            "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"y\"\n",
+            1,
+            "\"a\"",
+        ),
+        ("title = \"x\"\n[[tasks]]\nid = \"a\"\ndescripton = \"x\"\n", 1, "description"),
+        ("title = \"x\"\n[[tasks\n", 1, "plan.toml:2"),
+    ];
+    for (text, exit, words) in cases {
+        let plan = place.plan(text);
+        for args in [&["run", &plan, "--headless", "--yes"][..], &["check", &plan][..]] {
+            let output = place.run(args);
+            let all = format!("{}{}", stderr(&output), String::from_utf8_lossy(&output.stdout));
+            assert_eq!(code(&output), *exit, "{all}");
+            assert!(all.contains(words), "{words} is not in: {all}");
+        }
+    }
+    assert!(!place.data().exists(), "nothing is written for a plan that cannot run");
+    let output = place.run(&["run", "nowhere/plan.toml", "--headless"]);
+    assert_eq!(code(&output), 2, "{}", stderr(&output));
+    for args in [
+        &["replay", "zzz", "--headless"][..],
+        &["resume", "last", "--headless"],
+        &["sessions", "show", "abc"],
+    ] {
+        let output = place.run(args);
+        assert_eq!(code(&output), 2, "{}", stderr(&output));
+        assert!(stderr(&output).contains("planwright sessions list"), "{}", stderr(&output));
+    }
+    let output = place.run(&["run", &place.plan(DIAMOND)]);
+    assert_eq!(code(&output), 2, "without a terminal");
+    assert!(stderr(&output).contains("--headless"), "{}", stderr(&output));
+}
+
+#[test]
+fn missing_dependencies_need_consent() {
+    let place = Place::new();
+    let plan = place.plan(
+        "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\ndepends_on = [\"biuld\"]\nrun = { shell = \"true\" }\n\
+         [[tasks]]\nid = \"build\"\ndescription = \"x\"\nrun = { shell = \"true\" }\n",
+    );
+    let output = place.run(&["run", &plan, "--headless", "--yes"]);
+    assert_eq!(code(&output), 1);
+    assert!(
+        stderr(&output).contains("biuld") && stderr(&output).contains("--allow-missing"),
+        "{}",
+        stderr(&output)
+    );
+    let output = place.run(&["run", &plan, "--headless", "--yes", "--allow-missing"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+}
+
+#[test]
+fn a_store_that_cannot_be_used_is_said_in_a_sentence() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    std::fs::write(place.data(), "not a directory").unwrap();
+    let output = place.run(&["run", &plan, "--headless", "--yes"]);
+    assert_eq!(code(&output), 1, "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(place.data()).unwrap(), "not a directory");
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_refused_and_left_alone() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    assert_eq!(code(&place.run(&["run", &plan, "--headless", "--yes"])), 0);
+    let database = place.data().join("planwright.db");
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection.pragma_update(None, "user_version", 4_000).unwrap();
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    drop(connection);
+    let before = std::fs::read(&database).unwrap();
+    for args in [&["sessions", "list"][..], &["run", &plan, "--headless", "--yes"]] {
+        let output = place.run(args);
+        assert_eq!(code(&output), 1, "{}", stderr(&output));
+        assert!(stderr(&output).contains("newer"), "{}", stderr(&output));
+    }
+    assert_eq!(std::fs::read(&database).unwrap(), before);
+}
+
+#[test]
+fn a_session_is_named_by_any_unique_prefix() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    assert_eq!(code(&place.run(&["run", &plan, "--headless", "--yes"])), 0);
+    let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
+    for name in [id.as_str(), &id[..6], &id[..1], "last"] {
+        assert_eq!(code(&place.run(&["replay", name, "--headless"])), 0, "{name}");
+    }
+}
+
+#[test]
+fn closed_standard_output_does_not_stop_the_work() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let binary = assert_cmd::cargo::cargo_bin("planwright");
+    let script = format!(
+        "'{}' run '{plan}' --headless --yes --json --data-dir '{}' | head -n 1 >/dev/null; echo ${{PIPESTATUS[0]}}",
+        binary.display(),
+        place.data().display()
+    );
+    let output = std::process::Command::new("bash")
+        .arg("-c")
+        .arg(script)
+        .current_dir(place.work())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "0", "{}", stderr(&output));
+    assert_eq!(place.sessions()[0]["status"], "done");
+}
+
+#[test]
+fn settings_are_shown_with_where_they_came_from() {
+    let place = Place::new();
+    let mut command = place.command(&["config", "show", "--jobs", "5"]);
+    std::fs::write(place.dir.path().join("config.toml"), "theme = \"light\"\n").unwrap();
+    let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    assert!(
+        text.contains("config.toml")
+            && text.contains("command line, --jobs")
+            && text.contains("built in"),
+        "{text}"
+    );
+    let mut command = place.command(&["config", "show"]);
+    std::fs::write(place.dir.path().join("config.toml"), "theem = \"light\"\n").unwrap();
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("did you mean `theme`?"), "{}", stderr(&output));
+}
+
+#[test]
+fn completions_and_the_man_page_are_generated() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = place.run(&["completions", shell]);
+        assert_eq!(code(&output), 0);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("replay"));
+    }
+    let page = String::from_utf8(place.run(&["man"]).stdout).unwrap();
+    assert!(page.starts_with(".ie") || page.contains(".TH planwright"));
+    assert!(page.contains("\\-\\-in\\-doubt"), "the options of subcommands are in it");
+}
+
+#[test]
+fn provider_keys_never_reach_a_command() {
+    let place = Place::new();
+    let plan = place.plan("title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = { shell = \"env > env.txt; echo key sk-ant-REDACTED\" }\n");
+    let mut command = place.command(&["run", &plan, "--headless", "--yes"]);
+    let key = "sk-ant-REDACTED";
+    let output = command.env("ANTHROPIC_API_KEY", key).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let env = std::fs::read_to_string(place.work().join("env.txt")).unwrap();
+    assert!(!env.contains("ANTHROPIC_API_KEY") && env.contains("PLANWRIGHT_CALL_ID=a/1/1"));
+    for file in walk(&place.data()) {
+        let bytes = std::fs::read(&file).unwrap();
+        let output_of_the_command = format!("key {key}");
+        let found = bytes
+            .windows(output_of_the_command.len())
+            .any(|window| window == output_of_the_command.as_bytes());
+        assert!(!found, "the key was written to {}", file.display());
+    }
+}
+
+fn walk(dir: &Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files.extend(walk(&path)) } else { files.push(path) }
+    }
+    files
+}
