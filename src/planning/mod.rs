@@ -1,12 +1,15 @@
-//! Pure algorithms over the model: graph resolving, plan files, checks, scheduling, the circuit breaker, budgets.
+//! Pure algorithms over the model: graph resolving, layout and drawing, plan files, checks, scheduling, the circuit
+//! breaker, budgets.
 //!
 //! Nothing here reads a clock, the environment or the network, and nothing is random beyond a given seed. The one file
 //! that is opened is a plan file, in [`plan_file::read`].
 
 pub mod breaker;
 pub mod check;
+pub mod drawing;
 pub mod gate;
 pub mod graph;
+pub mod layout;
 pub mod plan_file;
 pub mod rcpsp;
 pub mod token_budget;

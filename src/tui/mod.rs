@@ -1,15 +1,32 @@
 //! The terminal screens: a session live or in replay, and the list of saved sessions.
 //!
-//! A screen is a fold over records plus a [`ui_state::UiState`] that is never journaled. It reads records through a
+//! A screen is a fold over records plus a `UiState` that is never journaled. It reads records through a
 //! [`History`], learns of new ones by a watched number, and acts by sending a [`Command`]; it knows nothing of who
 //! carries commands out. Everything that comes from a record is cleaned before it is drawn.
 
+mod areas;
+mod clock;
+mod context;
+mod event_loop;
+mod frame_limiter;
+mod glyphs;
+mod keymap;
+mod list;
+mod overlays;
+mod panes;
+mod session;
+mod terminal;
+#[cfg(test)]
+mod tests;
 mod theme;
+mod ui_state;
+mod widgets;
 
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
-pub use theme::{ColorDepth, Theme, ThemeError};
+pub use keymap::{KeyError, check_keys};
+pub use theme::{ColorDepth, Palette, Role, Theme, ThemeError};
 
 use crate::event::Command;
 use crate::model::{MicroDollars, Seq, SessionId};
@@ -79,6 +96,8 @@ pub enum TuiError {
     Terminal(#[from] std::io::Error),
     #[error("could not read the session")]
     Source(#[from] SourceError),
+    #[error("the keys of the config cannot be used")]
+    Keys(#[from] KeyError),
 }
 
 /// A row of the session list.
@@ -105,15 +124,21 @@ pub enum ListExit {
 }
 
 /// Shows a session until the person leaves it.
-#[expect(clippy::unused_async, reason = "the loop awaits its messages")]
-pub async fn run_session(view: SessionView, _settings: &UiSettings) -> Result<Exit, TuiError> {
-    let _ = view;
-    Ok(Exit { reason: ExitReason::Quit, summary: String::new() })
+pub async fn run_session(view: SessionView, settings: &UiSettings) -> Result<Exit, TuiError> {
+    let head = view.head.clone();
+    let mut screen = session::Screen::open(view, settings)?;
+    let reason = event_loop::run(&mut screen, Some(head)).await?;
+    Ok(Exit { reason, summary: screen.summary() })
 }
 
 /// Shows the saved sessions until one is chosen.
-#[expect(clippy::unused_async, reason = "the loop awaits its messages")]
-pub async fn run_list(items: Vec<ListItem>, _settings: &UiSettings) -> Result<ListExit, TuiError> {
-    let _ = items;
-    Ok(ListExit::Quit)
+pub async fn run_list(items: Vec<ListItem>, settings: &UiSettings) -> Result<ListExit, TuiError> {
+    let mut list = list::List::new(items, settings)?;
+    let reason = event_loop::run(&mut list, None).await?;
+    Ok(match (list.chosen, reason) {
+        (Some(id), _) => ListExit::Open(id),
+        (None, ExitReason::Signal(name)) => ListExit::Signal(name),
+        (None, ExitReason::TerminalGone) => ListExit::TerminalGone,
+        (None, _) => ListExit::Quit,
+    })
 }

@@ -1,0 +1,175 @@
+//! The space between two layers: which pieces share a trunk, and where the trunks stand.
+
+use super::columns;
+use std::collections::BTreeMap;
+
+/// A piece of an edge between two layers, from a line on the left to a line on the right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) edge: u32,
+    pub(super) left: i32,
+    pub(super) right: i32,
+}
+
+/// A vertical line with everything that joins it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Trunk {
+    pub(super) lefts: Vec<i32>,
+    pub(super) rights: Vec<i32>,
+    /// The pieces that run here, by index.
+    pub(super) pieces: Vec<usize>,
+}
+
+impl Trunk {
+    fn of(pieces: &[Piece], members: Vec<usize>) -> Self {
+        let mut lefts: Vec<i32> = members.iter().map(|&at| pieces[at].left).collect();
+        let mut rights: Vec<i32> = members.iter().map(|&at| pieces[at].right).collect();
+        for ends in [&mut lefts, &mut rights] {
+            ends.sort_unstable();
+            ends.dedup();
+        }
+        Self { lefts, rights, pieces: members }
+    }
+
+    /// First and last row.
+    pub(super) fn span(&self) -> (i32, i32) {
+        let ends = self.lefts.iter().chain(&self.rights);
+        ends.fold((i32::MAX, i32::MIN), |(low, high), &row| (low.min(row), high.max(row)))
+    }
+
+    /// Whether the trunk goes on above and below a row.
+    fn passes(&self, row: i32) -> bool {
+        let (low, high) = self.span();
+        low < row && row < high
+    }
+}
+
+/// The way of one piece: rows and columns in turn, as `left row, column, row, column, …, right row`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Column and the row that the line takes from there on; empty for a straight piece.
+    pub(super) turns: Vec<(i32, i32)>,
+}
+
+/// A routed channel.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Routed {
+    /// One way for each piece.
+    pub(super) ways: Vec<Way>,
+    /// Number of trunk columns.
+    pub(super) columns: i32,
+    /// The last row that is used.
+    pub(super) last_row: i32,
+}
+
+/// Routes all pieces of a channel.
+pub(super) fn route(pieces: &[Piece]) -> Routed {
+    let trunks = trunks(pieces);
+    let placed = columns::assign(trunks, pieces);
+    let mut ways = vec![Way::default(); pieces.len()];
+    let last_row = pieces
+        .iter()
+        .map(|p| p.left.max(p.right))
+        .chain(placed.doglegs.iter().copied())
+        .max()
+        .unwrap_or(0);
+    for (trunk, column) in placed.trunks.iter().zip(&placed.columns) {
+        for &piece in &trunk.pieces {
+            // A dogleg's first trunk ends in a row of its own, which only that trunk knows.
+            let row = if trunk.rights.contains(&pieces[piece].right) {
+                pieces[piece].right
+            } else {
+                trunk.rights[0]
+            };
+            ways[piece].turns.push((*column, row));
+        }
+    }
+    for way in &mut ways {
+        way.turns.sort_unstable_by_key(|turn| turn.0);
+    }
+    Routed { ways, columns: placed.count, last_row }
+}
+
+/// Groups the pieces that bend into trunks in which no four lines meet.
+fn trunks(pieces: &[Piece]) -> Vec<Trunk> {
+    let mut by_left: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
+    let mut straight = std::collections::BTreeSet::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        by_left.entry(piece.left).or_default().push(at);
+        if piece.left == piece.right {
+            straight.insert(piece.left);
+        }
+    }
+    let mut joined: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
+    let mut trunks = Vec::new();
+    for (left, members) in by_left {
+        let bent: Vec<usize> =
+            members.iter().copied().filter(|&at| pieces[at].right != left).collect();
+        match bent.as_slice() {
+            [] => {}
+            [only] if members.len() == 1 => {
+                joined.entry(pieces[*only].right).or_default().push(*only);
+            }
+            _ if straight.contains(&left) => {
+                trunks.extend(by_side(pieces, bent, |piece| piece.right < left));
+            }
+            _ => trunks.push(Trunk::of(pieces, bent)),
+        }
+    }
+    trunks.extend(joined.into_values().map(|members| Trunk::of(pieces, members)));
+    keep_joins_apart(pieces, trunks, &straight)
+}
+
+/// Two trunks instead of one: the members for which `above` holds, and the others.
+fn by_side(
+    pieces: &[Piece],
+    members: Vec<usize>,
+    above: impl Fn(&Piece) -> bool,
+) -> impl Iterator<Item = Trunk> {
+    let (first, second): (Vec<usize>, Vec<usize>) =
+        members.into_iter().partition(|&at| above(&pieces[at]));
+    [first, second].into_iter().filter(|side| !side.is_empty()).map(|side| Trunk::of(pieces, side))
+}
+
+/// Splits trunks that would pass a row where other lines join: such a join could not be told from a crossing.
+fn keep_joins_apart(
+    pieces: &[Piece],
+    trunks: Vec<Trunk>,
+    straight: &std::collections::BTreeSet<i32>,
+) -> Vec<Trunk> {
+    let mut users: BTreeMap<i32, usize> = straight.iter().map(|&row| (row, 1)).collect();
+    for right in trunks.iter().flat_map(|trunk| &trunk.rights) {
+        *users.entry(*right).or_default() += 1;
+    }
+    let mut result = Vec::new();
+    for trunk in trunks {
+        let crowded = |row: i32| users[&row] > 1 && trunk.passes(row);
+        if !trunk.rights.iter().any(|&row| crowded(row)) {
+            result.push(trunk);
+        } else if trunk.rights.len() == 1 {
+            let row = trunk.rights[0];
+            result.extend(by_side(pieces, trunk.pieces, |piece| piece.left < row));
+        } else {
+            let (own, shared): (Vec<usize>, Vec<usize>) =
+                trunk.pieces.iter().copied().partition(|&at| crowded(pieces[at].right));
+            let left = trunk.lefts[0];
+            result.extend(own.into_iter().map(|at| Trunk::of(pieces, vec![at])));
+            // The source's line now goes on past this trunk, so the trunk may leave it to one side only.
+            result.extend(by_side(pieces, shared, |piece| piece.right < left));
+        }
+    }
+    result
+}
+
+/// Splits a trunk into one for each row on its right.
+pub(super) fn apart(pieces: &[Piece], trunk: &Trunk) -> Vec<Trunk> {
+    trunk
+        .rights
+        .iter()
+        .map(|&right| {
+            let members =
+                trunk.pieces.iter().copied().filter(|&at| pieces[at].right == right).collect();
+            Trunk::of(pieces, members)
+        })
+        .collect()
+}

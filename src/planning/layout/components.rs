@@ -1,0 +1,144 @@
+//! Splits a graph into connected parts, so that parts never cross, and stacks the finished parts.
+
+use super::ordering::Order;
+use super::proper::{Proper, Usable};
+use super::{Graph, Item, Layout, Placed, Route};
+
+/// A connected part with its way back to the whole graph.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) proper: Proper,
+    nodes: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+/// A part whose items have their order and their rows.
+#[derive(Debug)]
+pub(super) struct Arranged {
+    pub(super) part: Part,
+    pub(super) order: Order,
+    pub(super) rows: Vec<u32>,
+}
+
+/// Splits into connected parts, in the order of their first nodes. Each part starts in layer 0.
+pub(super) fn split(graph: &Graph, edges: &[Usable], ranks: &[u32]) -> Vec<Part> {
+    let labels = labels(graph.nodes as usize, edges);
+    let count = labels.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut nodes = vec![Vec::new(); count];
+    let mut local = vec![0_u32; ranks.len()];
+    for (node, &label) in labels.iter().enumerate() {
+        local[node] = nodes[label as usize].len() as u32;
+        nodes[label as usize].push(node as u32);
+    }
+    let mut links = vec![Vec::new(); count];
+    let mut indices = vec![Vec::new(); count];
+    for edge in edges {
+        let label = labels[edge.source as usize] as usize;
+        links[label].push((
+            local[edge.source as usize],
+            local[edge.target as usize],
+            edge.straight,
+        ));
+        indices[label].push(edge.edge);
+    }
+    let build = |((nodes, links), edges): ((Vec<u32>, Vec<_>), Vec<u32>)| {
+        let first = nodes.iter().map(|&n| ranks[n as usize]).min().unwrap_or(0);
+        let ranks: Vec<u32> = nodes.iter().map(|&n| ranks[n as usize] - first).collect();
+        Part { proper: Proper::new(&ranks, &links), nodes, edges }
+    };
+    nodes.into_iter().zip(links).zip(indices).map(build).collect()
+}
+
+/// Numbers the connected parts by their first node.
+fn labels(nodes: usize, edges: &[Usable]) -> Vec<u32> {
+    let mut parent: Vec<u32> = (0..nodes as u32).collect();
+    for edge in edges {
+        let (a, b) = (root(&mut parent, edge.source), root(&mut parent, edge.target));
+        parent[a.max(b) as usize] = a.min(b);
+    }
+    let mut labels = vec![u32::MAX; nodes];
+    let mut next = 0;
+    for node in 0..nodes as u32 {
+        let top = root(&mut parent, node) as usize;
+        if labels[top] == u32::MAX {
+            labels[top] = next;
+            next += 1;
+        }
+        labels[node as usize] = labels[top];
+    }
+    labels
+}
+
+fn root(parent: &mut [u32], mut node: u32) -> u32 {
+    while parent[node as usize] != node {
+        parent[node as usize] = parent[parent[node as usize] as usize];
+        node = parent[node as usize];
+    }
+    node
+}
+
+/// Stacks the parts, each as high as the ones above it allow, and tells the result in the terms of the input.
+pub(super) fn join(graph: &Graph, edges: &[Usable], parts: Vec<Arranged>) -> Layout {
+    let mut result = blank(graph, edges);
+    let mut floor: Vec<u32> = Vec::new();
+    for Arranged { part, order, rows } in parts {
+        let depth = order.layers.len();
+        floor.resize(floor.len().max(depth), 0);
+        result.layers.resize(result.layers.len().max(depth), Vec::new());
+        let offset = (0..depth)
+            .filter_map(|layer| {
+                Some(floor[layer].saturating_sub(rows[*order.layers[layer].first()? as usize]))
+            })
+            .max()
+            .unwrap_or(0);
+        place(&mut result, &part, &order, |item| rows[item as usize] + offset);
+        for (layer, items) in order.layers.iter().enumerate() {
+            if let Some(&last) = items.last() {
+                floor[layer] = rows[last as usize] + offset + 1;
+            }
+        }
+        result.crossings += order.crossings;
+    }
+    result.rows = floor.into_iter().max().unwrap_or(0);
+    result
+}
+
+/// A layout with nothing placed yet.
+pub(super) fn blank(graph: &Graph, edges: &[Usable]) -> Layout {
+    let mut routes: Vec<Route> = graph
+        .edges
+        .iter()
+        .map(|&(source, target)| Route { source, target, ..Route::default() })
+        .collect();
+    for edge in edges {
+        routes[edge.edge as usize].drawn = true;
+    }
+    Layout {
+        nodes: vec![Placed::default(); graph.nodes as usize],
+        edges: routes,
+        ..Layout::default()
+    }
+}
+
+fn place(result: &mut Layout, part: &Part, order: &Order, row: impl Fn(u32) -> u32) {
+    let mut places = vec![Placed::default(); part.proper.items()];
+    for (layer, items) in order.layers.iter().enumerate() {
+        for &item in items {
+            let order = result.layers[layer].len() as u32;
+            places[item as usize] = Placed { layer: layer as u32, order, row: row(item) };
+            // Dummies are named below, where their edge is known.
+            result.layers[layer]
+                .push(Item::Node(part.nodes.get(item as usize).copied().unwrap_or(0)));
+        }
+    }
+    for (item, &node) in part.nodes.iter().enumerate() {
+        result.nodes[node as usize] = places[item];
+    }
+    for (chain, &edge) in part.proper.chains.iter().zip(&part.edges) {
+        for &dummy in &chain[1..chain.len() - 1] {
+            let at = places[dummy as usize];
+            result.layers[at.layer as usize][at.order as usize] = Item::Edge(edge);
+            result.edges[edge as usize].dummies.push(at);
+        }
+    }
+}

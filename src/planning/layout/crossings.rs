@@ -1,0 +1,83 @@
+//! Counts crossings between adjacent layers in O(e log v).
+
+use super::Layout;
+use super::proper::Neighbours;
+
+/// Counts inversions with an accumulator tree that is kept between calls.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counter {
+    tree: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Counter {
+    /// Crossings of the pieces that go down from `upper`, whose lower ends stand at `position` among `width` items.
+    pub(super) fn between(
+        &mut self,
+        upper: &[u32],
+        down: &Neighbours,
+        position: &[u32],
+        width: usize,
+    ) -> u64 {
+        self.tree.clear();
+        self.tree.resize(width + 1, 0);
+        let (mut total, mut seen) = (0_u64, 0_u32);
+        for &item in upper {
+            self.ends.clear();
+            self.ends.extend(down.of(item).iter().map(|&to| position[to as usize]));
+            // All ends of one item are asked before any is added: pieces that share an end do not cross.
+            for &end in &self.ends {
+                total += u64::from(seen - prefix(&self.tree, end as usize + 1));
+            }
+            for &end in &self.ends {
+                add(&mut self.tree, end as usize + 1);
+                seen += 1;
+            }
+        }
+        total
+    }
+}
+
+/// Crossings of a finished layout, by the order of its items.
+pub(super) fn of_layout(layout: &Layout) -> u64 {
+    let mut pieces: Vec<Vec<(u32, u32)>> = vec![Vec::new(); layout.layers.len()];
+    for route in layout.edges.iter().filter(|route| route.drawn) {
+        let mut from = layout.nodes[route.source as usize];
+        for to in route.dummies.iter().copied().chain([layout.nodes[route.target as usize]]) {
+            pieces[from.layer as usize].push((from.order, to.order));
+            from = to;
+        }
+    }
+    pieces.into_iter().map(inversions).sum()
+}
+
+/// Pairs in strictly opposite order.
+fn inversions(mut pieces: Vec<(u32, u32)>) -> u64 {
+    pieces.sort_unstable();
+    let width = pieces.iter().map(|piece| piece.1 as usize + 1).max().unwrap_or(0);
+    let mut tree = vec![0; width + 1];
+    let mut total = 0;
+    // Sorted by both ends, a piece never counts one that shares its upper end: those come first with smaller ends.
+    for (seen, &(_, lower)) in pieces.iter().enumerate() {
+        total += seen as u64 - u64::from(prefix(&tree, lower as usize + 1));
+        add(&mut tree, lower as usize + 1);
+    }
+    total
+}
+
+/// How many entries were added at places up to `at`.
+fn prefix(tree: &[u32], mut at: usize) -> u32 {
+    let mut sum = 0;
+    while at > 0 {
+        sum += tree[at];
+        at &= at - 1;
+    }
+    sum
+}
+
+fn add(tree: &mut [u32], mut at: usize) {
+    while at < tree.len() {
+        tree[at] += 1;
+        at += at & at.wrapping_neg();
+    }
+}

@@ -1,0 +1,86 @@
+//! Joins redraw requests: at most one frame every sixtieth of a second, none without a reason.
+
+use std::time::{Duration, Instant};
+
+/// The least time between two frames.
+pub(crate) const FRAME: Duration = Duration::from_micros(16_667);
+
+/// Decides when to draw. Pure: the time comes in as an argument.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FrameLimiter {
+    wanted: bool,
+    last: Option<Instant>,
+}
+
+impl FrameLimiter {
+    /// Something changed that a frame would show.
+    pub(crate) fn request(&mut self) {
+        self.wanted = true;
+    }
+
+    /// When the next frame is due; `None` while nothing changed.
+    pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
+        self.wanted.then(|| self.last.map_or(now, |last| (last + FRAME).max(now)))
+    }
+
+    /// Whether a frame should be drawn now. If so, it counts as drawn.
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
+        let due = self.due(now).is_some_and(|at| at <= now);
+        if due {
+            self.wanted = false;
+            self.last = Some(now);
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_drawn_without_a_reason() {
+        let mut limiter = FrameLimiter::default();
+        let now = Instant::now();
+        assert_eq!(limiter.due(now), None);
+        assert!(!limiter.take(now));
+    }
+
+    #[test]
+    fn the_first_change_is_drawn_at_once() {
+        let mut limiter = FrameLimiter::default();
+        let now = Instant::now();
+        limiter.request();
+        assert_eq!(limiter.due(now), Some(now));
+        assert!(limiter.take(now));
+        assert_eq!(limiter.due(now), None);
+    }
+
+    #[test]
+    fn a_burst_of_changes_is_one_frame_at_the_end_of_the_interval() {
+        let mut limiter = FrameLimiter::default();
+        let start = Instant::now();
+        limiter.request();
+        assert!(limiter.take(start));
+        for step in 0..10 {
+            limiter.request();
+            assert!(!limiter.take(start + Duration::from_millis(step)));
+        }
+        assert_eq!(limiter.due(start), Some(start + FRAME));
+        assert!(limiter.take(start + FRAME));
+        assert_eq!(limiter.due(start + FRAME), None);
+    }
+
+    #[test]
+    fn at_most_sixty_frames_fit_into_a_second() {
+        let mut limiter = FrameLimiter::default();
+        let start = Instant::now();
+        let drawn = (0..1000)
+            .filter(|step| {
+                limiter.request();
+                limiter.take(start + Duration::from_millis(*step))
+            })
+            .count();
+        assert!(drawn <= 60, "{drawn} frames");
+    }
+}

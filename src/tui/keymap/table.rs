@@ -1,0 +1,99 @@
+//! The one table of actions: what each is called, its default keys, where it works and what help says about it.
+
+/// Where a key means something. More special places go before more general ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Place {
+    /// Anywhere on a screen.
+    Screen,
+    Graph,
+    Trace,
+    /// An open request has the focus.
+    Card,
+    /// The shown moment is the past.
+    Replay,
+}
+
+/// The column of the help screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    Move,
+    Decide,
+    Time,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) action: Action,
+    pub(crate) name: &'static str,
+    pub(crate) place: Place,
+    pub(crate) group: Group,
+    pub(crate) keys: &'static [&'static str],
+    pub(crate) words: &'static str,
+}
+
+macro_rules! actions {
+    ($($action:ident $name:literal $place:ident $group:ident [$($key:literal),+] $words:literal;)*) => {
+        /// What a key means on a screen.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub(crate) enum Action {
+            $($action),*
+        }
+
+        /// All actions, in the order in which help lists them.
+        pub(crate) const TABLE: &[Entry] = &[
+            $(Entry {
+                action: Action::$action,
+                name: $name,
+                place: Place::$place,
+                group: Group::$group,
+                keys: &[$($key),+],
+                words: $words,
+            }),*
+        ];
+    };
+}
+
+actions! {
+    Left "left" Screen Move ["h", "Left"] "left, what it needs";
+    Down "down" Screen Move ["j", "Down"] "down";
+    Up "up" Screen Move ["k", "Up"] "up";
+    Right "right" Screen Move ["l", "Right"] "right, what it frees";
+    PageUp "page_up" Screen Move ["PageUp"] "a page up";
+    PageDown "page_down" Screen Move ["PageDown"] "a page down";
+    FocusNext "focus_next" Screen Move ["Tab"] "next pane";
+    FocusPrevious "focus_previous" Screen Move ["Shift-Tab"] "previous pane";
+    Open "open" Screen Move ["Enter"] "open or unfold";
+    Back "back" Screen Move ["Esc"] "close, back";
+    Follow "follow" Screen Move ["f"] "follow";
+    Zoom "zoom" Graph Move ["z"] "boxes, chips, dots";
+    OnlyTask "only_task" Trace Move ["t"] "only this task";
+    Help "help" Screen Move ["?"] "help";
+    Quit "quit" Screen Move ["q"] "back or quit";
+
+    Yes "yes" Card Decide ["a"] "approve, or yes";
+    YesWider "yes_wider" Card Decide ["s"] "approve and stop";
+    No "no" Card Decide ["x"] "abandon or stop";
+    Again "again" Card Decide ["R"] "run again";
+    PassOver "pass_over" Card Decide ["S"] "skip the task";
+    NextRequest "next_request" Card Decide ["n"] "next request";
+    PreviousRequest "previous_request" Card Decide ["N"] "previous request";
+    Done "done" Graph Decide ["a"] "your task is done";
+    Retry "retry" Graph Decide ["R"] "retry";
+    RetryWithDependents "retry_with_dependents" Graph Decide ["D"] "with dependents";
+    Skip "skip" Graph Decide ["S"] "skip";
+    Pause "pause" Screen Decide ["P"] "pause or go on";
+
+    PreviousEvent "previous_event" Screen Time ["["] "previous event";
+    NextEvent "next_event" Screen Time ["]"] "next event";
+    PreviousLandmark "previous_landmark" Screen Time ["{"] "previous landmark";
+    NextLandmark "next_landmark" Screen Time ["}"] "next landmark";
+    Start "start" Screen Time ["Home"] "start";
+    Latest "latest" Screen Time ["End"] "latest";
+    Play "play" Screen Time ["Space"] "play or pause";
+    Slower "slower" Screen Time ["-"] "slower";
+    Faster "faster" Screen Time ["+", "="] "faster";
+    SkipWaits "skip_waits" Replay Time ["s"] "skip waits";
+    GoTo "go_to" Screen Time ["g"] "go to";
+    Live "live" Screen Time ["L"] "live";
+}

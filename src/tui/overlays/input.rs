@@ -1,0 +1,107 @@
+//! A text box: a note to a finished task, or where to go in time. All letters are text here.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::widgets::Widget;
+use tui_textarea::TextArea;
+
+use super::{Outcome, frame};
+use crate::model::TaskId;
+use crate::text::clean;
+use crate::tui::context::PaneContext;
+use crate::tui::theme::Role;
+use crate::tui::widgets::Line;
+
+/// The longest text a box takes.
+const LIMIT: usize = 2_000;
+
+/// What a text is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The person finished a task and may say something about it.
+    Note { task: TaskId },
+    /// An event number, a time of day, or a span from the start.
+    GoTo,
+}
+
+/// An open text box.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    purpose: Purpose,
+    area: TextArea<'static>,
+}
+
+impl Input {
+    pub(crate) fn new(purpose: Purpose) -> Self {
+        let mut area = TextArea::default();
+        area.set_cursor_line_style(Style::default());
+        Self { purpose, area }
+    }
+
+    pub(super) fn on_key(&mut self, event: &KeyEvent) -> Outcome {
+        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+        match event.code {
+            KeyCode::Esc => return Outcome::Close,
+            KeyCode::Char('j') if ctrl && self.is_long() => self.area.insert_newline(),
+            KeyCode::Enter => {
+                let text = self.area.lines().join("\n").trim().to_owned();
+                return Outcome::Submit { purpose: self.purpose.clone(), text };
+            }
+            KeyCode::Tab => {}
+            KeyCode::Char(_) if !ctrl && self.length() >= LIMIT => {}
+            _ => {
+                self.area.input(*event);
+            }
+        }
+        Outcome::Stay
+    }
+
+    pub(super) fn on_paste(&mut self, text: &str) {
+        let text = clean(text);
+        let line = if self.is_long() { text.into_owned() } else { text.replace('\n', " ") };
+        let room = LIMIT.saturating_sub(self.length());
+        self.area.insert_str(line.chars().take(room).collect::<String>());
+    }
+
+    fn is_long(&self) -> bool {
+        matches!(self.purpose, Purpose::Note { .. })
+    }
+
+    fn length(&self) -> usize {
+        self.area.lines().iter().map(|line| line.chars().count() + 1).sum::<usize>() - 1
+    }
+
+    pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+        let (title, lead, hint, height) = match &self.purpose {
+            Purpose::Note { task } => (
+                format!("{task} is done"),
+                "A note for the record, or nothing:",
+                "Enter done  Ctrl-J new line  Esc close",
+                8,
+            ),
+            Purpose::GoTo => (
+                "go to".to_owned(),
+                "An event number, a time such as 14:20, or a span from the start such as +6m:",
+                "Enter go  Esc close",
+                4,
+            ),
+        };
+        let inner = frame::draw(screen, (86, height), &title, hint, buf, cx);
+        if inner.height < 2 {
+            return;
+        }
+        Line::new(buf, Rect { height: 1, ..inner }).skip(1).put(lead, cx.style(Role::Dim));
+        let text = Rect {
+            x: inner.x + 1,
+            y: inner.y + 1,
+            width: inner.width.saturating_sub(2),
+            height: inner.height - 1,
+        };
+        let mut area = self.area.clone();
+        area.set_style(cx.style(Role::Text));
+        area.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
+        (&area).render(text, buf);
+    }
+}

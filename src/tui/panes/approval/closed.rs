@@ -1,0 +1,79 @@
+//! The approval pane while no card is open in it: one line that says what was decided last, or what waits.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::model::{Actor, RequestKind};
+use crate::state::AnsweredRequest;
+use crate::state::trace::{action_word, request_word};
+use crate::tui::areas::SizeClass;
+use crate::tui::clock::time_of_day;
+use crate::tui::context::PaneContext;
+use crate::tui::keymap::Action;
+use crate::tui::theme::Role;
+use crate::tui::ui_state::Focus;
+use crate::tui::widgets::{Line, piece, rule};
+
+/// Draws the rule and the line; on small screens the line alone, in a replay the rule alone.
+pub(super) fn draw(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (kind, style) = cx.rule(Focus::Approval);
+    if cx.class == SizeClass::Small {
+        return draw_line(Rect { height: 1, ..area }, buf, cx);
+    }
+    let past = cx.mode.is_past();
+    let facts = if past { past_words(cx) } else { String::new() };
+    rule(buf, area, kind, style, &[piece("approval", style)], &[piece(facts, style)]);
+    if area.height > 1 {
+        draw_line(Rect { y: area.y + 1, height: 1, ..area }, buf, cx);
+    }
+}
+
+fn draw_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let dim = cx.style(Role::Dim);
+    let mut line = Line::new(buf, area);
+    let open = cx.state.requests.open.len();
+    if let Some(oldest) = cx.state.requests.oldest() {
+        let key = cx.keymap.key(Action::FocusNext);
+        line.right(&[piece(key, cx.style(Role::Key)), piece(" opens ", dim)]);
+        let count = if open == 1 { "1 request".to_owned() } else { format!("{open} requests") };
+        let text = format!("? {count}: {}", oldest.request.question);
+        line.skip(1).put(&text, cx.style(Role::Asks));
+        return;
+    }
+    line.skip(1).put("no open request", dim);
+    if let Some(last) = cx.state.requests.answered.last() {
+        line.skip(3).put(&format!("last: {}", answer_words(last, cx)), dim);
+    }
+}
+
+/// An answer in a sentence.
+pub(super) fn answer_words(answered: &AnsweredRequest, cx: &PaneContext<'_>) -> String {
+    let who = match answered.by {
+        Actor::Person => "by you",
+        Actor::Flag => "by a flag on the command line",
+    };
+    let at = time_of_day(answered.at, cx.time_zone);
+    format!("{}, {} {who} at {at}", subject(&answered.kind), action_word(answered.action))
+}
+
+/// What a request is about, with the revision or task it names.
+pub(super) fn subject(kind: &RequestKind) -> String {
+    let word = request_word(kind);
+    match kind {
+        RequestKind::FinalPlan { hash, revision } => format!("{word} r{revision} {}", hash.short()),
+        RequestKind::InDoubt { call } => format!("{word} {call}"),
+    }
+}
+
+fn past_words(cx: &PaneContext<'_>) -> String {
+    let answered = cx.state.requests.answered.len();
+    let before = match answered {
+        0 => String::new(),
+        count => format!(" · {count} answered before"),
+    };
+    match cx.state.requests.open.len() {
+        0 => format!("no request open here{before}"),
+        1 => format!("1 request open here{before}"),
+        open => format!("{open} requests open here{before}"),
+    }
+}

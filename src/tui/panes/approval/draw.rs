@@ -1,0 +1,189 @@
+//! Draws the card: its lines, then the answers, beside them where there is room.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::answers::{AnswerRow, answer_rows, is_yes};
+use super::{closed, current};
+use crate::model::{Request, RequestKind};
+use crate::text::{clean, wrap};
+use crate::tui::areas::SizeClass;
+use crate::tui::clock::time_of_day;
+use crate::tui::context::{Pane, PaneContext};
+use crate::tui::theme::Role;
+use crate::tui::ui_state::Focus;
+use crate::tui::widgets::{Line, piece, rule};
+
+/// Columns of the answers beside a plan.
+const SIDE: u16 = 44;
+
+/// The approval pane.
+pub(crate) struct ApprovalPane;
+
+/// The parts of an open card.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CardAreas {
+    pub(crate) lines: Rect,
+    pub(crate) answers: Rect,
+    pub(crate) beside: bool,
+}
+
+impl ApprovalPane {
+    /// Where lines and answers go. The answers are always whole; what does not fit of the lines scrolls.
+    pub(crate) fn card_areas(area: Rect, class: SizeClass, request: &Request) -> CardAreas {
+        let top = u16::from(class != SizeClass::Small).min(area.height);
+        let body = Rect { y: area.y + top, height: area.height - top, ..area };
+        let plan = matches!(request.kind, RequestKind::FinalPlan { .. });
+        if plan && area.width >= 110 {
+            let lines = Rect { x: body.x + 1, width: body.width - SIDE - 3, ..body };
+            let answers = Rect { x: body.right() - SIDE, width: SIDE, ..body };
+            return CardAreas { lines, answers, beside: true };
+        }
+        // One row stays for what is below.
+        let rows = (answer_rows(request).len() as u16 + 1).min(body.height.saturating_sub(2));
+        let lines = Rect {
+            x: body.x + 1,
+            width: body.width.saturating_sub(2),
+            height: body.height - rows,
+            ..body
+        };
+        let answers = Rect { y: body.y + lines.height, height: rows, ..body };
+        CardAreas { lines, answers, beside: false }
+    }
+}
+
+impl Pane for ApprovalPane {
+    fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+        if area.is_empty() {
+            return;
+        }
+        let open = current(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
+        let Some(request) = open.filter(|_| area.height > 2) else {
+            return closed::draw(area, buf, cx);
+        };
+        let parts = Self::card_areas(area, cx.class, request);
+        draw_rule(area, request, buf, cx);
+        draw_lines(parts.lines, buf, cx);
+        if parts.beside {
+            draw_beside(area, parts.answers, request, buf, cx);
+        } else {
+            // A short card keeps its answers close.
+            let used = (cx.card.lines.len() as u16).min(parts.lines.height);
+            let answers = Rect { y: parts.lines.y + used, ..parts.answers };
+            draw_below(answers, request, buf, cx);
+        }
+    }
+}
+
+fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    if cx.class == SizeClass::Small {
+        return;
+    }
+    let (kind, style) = cx.rule(Focus::Approval);
+    let open = &cx.state.requests.open;
+    let number = open.keys().position(|id| *id == request.id).unwrap_or(0) + 1;
+    let name = format!("approval {number} of {} · {}", open.len(), closed::subject(&request.kind));
+    let asked = open.get(&request.id).map(|open| time_of_day(open.asked_at, cx.time_zone));
+    let facts = asked.map(|at| format!("asked {at}")).unwrap_or_default();
+    rule(buf, area, kind, style, &[piece(name, style)], &[piece(facts, style)]);
+}
+
+fn draw_lines(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let lines = cx.card.lines.iter().skip(cx.ui.card.scroll);
+    for (pieces, y) in lines.zip(area.y..area.bottom()) {
+        let mut line = Line::new(buf, Rect { y, height: 1, ..area });
+        for (text, role) in pieces {
+            line.put(text, cx.style(*role));
+        }
+    }
+}
+
+/// What is still below, or how it was answered; nothing if all of it is on the screen.
+fn remark(request: &Request, cx: &PaneContext<'_>) -> Option<(String, Role)> {
+    if cx.mode.is_past() {
+        let answer = cx.latest.requests.answered.iter().find(|answered| answered.id == request.id);
+        return Some(match answer {
+            Some(answered) => (closed::answer_words(answered, cx), Role::Text),
+            None => ("not answered yet".to_owned(), Role::Dim),
+        });
+    }
+    let below = cx.card.below(cx.ui.card.scroll);
+    let lines = if below == 1 { "line" } else { "lines" };
+    match (below, cx.ui.card.seen) {
+        (0, _) => None,
+        (_, true) => Some((format!("{below} more {lines} below"), Role::Dim)),
+        (_, false) => {
+            let text =
+                format!("{below} more {lines} below: the yes keys wait until the end was seen");
+            Some((text, Role::Warn))
+        }
+    }
+}
+
+/// Whether a row can be chosen now; what it says instead if not.
+fn state_of(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
+    if cx.mode.is_past() {
+        return Some(row.consequence.clone());
+    }
+    if !cx.can_act {
+        return Some("this process only watches".to_owned());
+    }
+    if let Some(why) = &row.unavailable {
+        return Some(why.clone());
+    }
+    (is_yes(row.action) && !cx.ui.card.seen).then(|| row.consequence.clone())
+}
+
+fn draw_below(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let mut y = area.y;
+    if let Some((text, role)) = remark(request, cx) {
+        Line::new(buf, Rect { y, height: 1, ..area }).skip(1).put(&text, cx.style(role));
+    }
+    y += 1;
+    for row in answer_rows(request) {
+        if y >= area.bottom() {
+            break;
+        }
+        let off = state_of(&row, cx);
+        let dim = cx.style(Role::Dim);
+        let on = |role| if off.is_some() { dim } else { cx.style(role) };
+        let mut line = Line::new(buf, Rect { y, height: 1, ..area });
+        line.skip(3).column(&cx.keymap.key(row.action), 3, on(Role::Key));
+        line.column(&row.label, 24, on(Role::Text)).skip(1);
+        line.put(off.as_deref().unwrap_or(&row.consequence), dim);
+        y += 1;
+    }
+}
+
+fn draw_beside(card: Rect, area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (_, style) = cx.rule(Focus::Approval);
+    let dim = cx.style(Role::Dim);
+    let column = area.x - 1;
+    buf[(column, card.y)].set_symbol(if cx.mode.is_past() { "┬" } else { "┯" }).set_style(style);
+    for y in area.y..area.bottom() {
+        buf[(column, y)].set_symbol("│").set_style(cx.style(Role::Rule));
+    }
+    let mut y = area.y;
+    let mut put = |indent: usize, text: &str, style, buf: &mut Buffer| {
+        if y < area.bottom() {
+            Line::new(buf, Rect { y, height: 1, ..area }).skip(indent).put(text, style);
+            y += 1;
+        }
+    };
+    let width = usize::from(area.width) - 8;
+    for row in answer_rows(request) {
+        let off = state_of(&row, cx);
+        let key = cx.keymap.key(row.action);
+        let role = if off.is_some() { Role::Dim } else { Role::Key };
+        put(2, &format!("{key}  {}", row.label), cx.style(role), buf);
+        for line in wrap(&clean(off.as_deref().unwrap_or(&row.consequence)), width, 0) {
+            put(5, &line, dim, buf);
+        }
+        put(0, "", dim, buf);
+    }
+    if let Some((text, role)) = remark(request, cx) {
+        for line in wrap(&text, width, 0) {
+            put(2, &line, cx.style(role), buf);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The approval panel: any request in one shape, what is asked, why, the evidence, then the answers as keys.
+//!
+//! Nothing here answers: a key in the panel becomes a command in the session screen, and only once the request was on
+//! the screen for a moment and its last line was seen.
+
+mod answers;
+mod closed;
+mod content;
+mod draw;
+mod forecast;
+
+pub(crate) use answers::{AnswerRow, answer_rows, is_yes};
+pub(crate) use content::CardCache;
+pub(crate) use draw::ApprovalPane;
+
+use crate::model::Request;
+use crate::state::SessionState;
+use crate::tui::ui_state::UiState;
+
+/// The request in the panel: the one the person turned to, else the oldest.
+pub(crate) fn current<'s>(state: &'s SessionState, ui: &UiState) -> Option<&'s Request> {
+    let open = &state.requests.open;
+    let chosen = ui.card.request.and_then(|id| open.get(&id));
+    chosen.or_else(|| state.requests.oldest()).map(|open| &*open.request)
+}

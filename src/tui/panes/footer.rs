@@ -1,0 +1,193 @@
+//! The keys that work right now, generated from the key map, or one line the person should read.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::approval::{answer_rows, current};
+use super::graph::selected;
+use crate::state::{RunPhase, TaskStatus};
+use crate::tui::areas::SizeClass;
+use crate::tui::context::{Mode, Pane, PaneContext};
+use crate::tui::keymap::Action;
+use crate::tui::theme::Role;
+use crate::tui::ui_state::Focus;
+use crate::tui::widgets::{Line, Piece, piece, width_of};
+
+/// The footer.
+pub(crate) struct Footer;
+
+/// Keys and what they do.
+type Hint = (String, &'static str);
+
+impl Pane for Footer {
+    fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+        if area.is_empty() {
+            return;
+        }
+        let mut line = Line::new(buf, area);
+        let mut keys = pieces(&right(cx), cx);
+        keys.push(piece(" ", cx.style(Role::Dim)));
+        line.right(&keys).skip(1);
+        if let Some(message) = &cx.ui.message {
+            line.put(message, cx.style(Role::Warn));
+            return;
+        }
+        if let Some(sent) = &cx.ui.sent {
+            line.put("sent: ", cx.style(Role::Dim)).put(sent, cx.style(Role::Text));
+            return;
+        }
+        for hint in left(cx) {
+            let shown = pieces(std::slice::from_ref(&hint), cx);
+            // An entry is shown whole or not at all.
+            if width_of(&shown) > line.left() {
+                break;
+            }
+            line.pieces(&shown).skip(2);
+        }
+    }
+}
+
+fn right(cx: &PaneContext<'_>) -> Vec<Hint> {
+    let mut hints = Vec::new();
+    if cx.class >= SizeClass::Full {
+        hints.push((cx.keymap.key(Action::FocusNext), "focus"));
+    } else {
+        hints.push((cx.keymap.key(Action::FocusNext), "pane"));
+    }
+    hints.push((cx.keymap.key(Action::Help), "help"));
+    hints.push((cx.keymap.key(Action::Quit), if cx.mode == Mode::Saved { "back" } else { "quit" }));
+    hints
+}
+
+fn left(cx: &PaneContext<'_>) -> Vec<Hint> {
+    if cx.ui.focus == Focus::Approval && current(cx.state, cx.ui).is_some() && !cx.mode.is_past() {
+        return card(cx);
+    }
+    let mut hints = focus(cx);
+    if cx.mode.is_past() {
+        let time = replay(cx);
+        return time.into_iter().chain(hints).collect();
+    }
+    hints.extend(run(cx));
+    hints.push((cx.keymap.key(Action::PreviousEvent), "scrub back"));
+    hints
+}
+
+fn pieces(hints: &[Hint], cx: &PaneContext<'_>) -> Vec<Piece<'static>> {
+    let mut pieces = Vec::new();
+    for (index, (keys, words)) in hints.iter().enumerate() {
+        let gap = if index > 0 { "  " } else { "" };
+        pieces.push(piece(format!("{gap}{keys}"), cx.style(Role::Key)));
+        pieces.push(piece(format!(" {words}"), cx.style(Role::Dim)));
+    }
+    pieces
+}
+
+fn card(cx: &PaneContext<'_>) -> Vec<Hint> {
+    let Some(request) = current(cx.state, cx.ui) else { return Vec::new() };
+    let mut hints: Vec<Hint> = Vec::new();
+    if cx.card.most() > 0 {
+        hints.push((cx.keymap.keys(&[Action::Down, Action::Up]), "scroll"));
+    }
+    if cx.can_act {
+        hints.extend(
+            answer_rows(request)
+                .into_iter()
+                .filter(|row| row.unavailable.is_none())
+                .map(|row| (cx.keymap.key(row.action), answer_words(row.action, request))),
+        );
+    }
+    if cx.state.requests.open.len() > 1 {
+        hints.push((cx.keymap.key(Action::NextRequest), "next request"));
+    }
+    hints
+}
+
+fn answer_words(action: Action, request: &crate::model::Request) -> &'static str {
+    let plan = matches!(request.kind, crate::model::RequestKind::FinalPlan { .. });
+    match action {
+        Action::Yes if plan => "approve and run",
+        Action::Yes => "it happened",
+        Action::YesWider => "approve and stop",
+        Action::Again => "run it",
+        Action::PassOver => "skip",
+        _ if plan => "abandon",
+        _ => "stop",
+    }
+}
+
+fn focus(cx: &PaneContext<'_>) -> Vec<Hint> {
+    let key = |action| cx.keymap.key(action);
+    match cx.ui.focus {
+        Focus::Graph => {
+            let moves = cx.keymap.keys(&[Action::Left, Action::Down, Action::Up, Action::Right]);
+            let mut hints = vec![(moves, "move"), (key(Action::Open), "open")];
+            hints.extend(on_task(cx));
+            hints.push((key(Action::Zoom), "zoom"));
+            if !cx.ui.graph.following && !cx.mode.is_past() {
+                hints.push((key(Action::Follow), "follow"));
+            }
+            hints
+        }
+        Focus::Trace => {
+            let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
+            let only = if cx.ui.trace.only.is_some() { "all tasks" } else { "this task only" };
+            let mut hints =
+                vec![(moves, "move"), (key(Action::Open), "unfold"), (key(Action::OnlyTask), only)];
+            if !cx.ui.trace.following {
+                hints.push((key(Action::Follow), "follow"));
+            }
+            hints
+        }
+        Focus::Running => {
+            vec![(cx.keymap.keys(&[Action::Down, Action::Up]), "move"), (key(Action::Open), "open")]
+        }
+        Focus::Approval => Vec::new(),
+    }
+}
+
+/// What can be done with the selected task.
+fn on_task(cx: &PaneContext<'_>) -> Vec<Hint> {
+    let Some(task) = selected(cx).filter(|_| cx.can_act && !cx.mode.is_past()) else {
+        return Vec::new();
+    };
+    let key = |action| cx.keymap.key(action);
+    match cx.state.tasks.row(task).status {
+        TaskStatus::Yours => vec![(key(Action::Done), "done"), (key(Action::Skip), "skip")],
+        TaskStatus::Failed | TaskStatus::Skipped(_) => vec![
+            (key(Action::Retry), "retry"),
+            (key(Action::RetryWithDependents), "with dependents"),
+        ],
+        TaskStatus::Pending if cx.state.run.is_active() => vec![(key(Action::Skip), "skip")],
+        _ => Vec::new(),
+    }
+}
+
+fn run(cx: &PaneContext<'_>) -> Option<Hint> {
+    if !cx.can_act {
+        return None;
+    }
+    let words = match cx.state.run.phase {
+        RunPhase::Running => "pause run",
+        RunPhase::Paused => "go on",
+        RunPhase::Idle | RunPhase::Interrupted if cx.state.may_run() => "run",
+        _ => return None,
+    };
+    Some((cx.keymap.key(Action::Pause), words))
+}
+
+fn replay(cx: &PaneContext<'_>) -> Vec<Hint> {
+    let keys = |actions: &[Action]| cx.keymap.keys(actions);
+    let mut hints = vec![
+        (keys(&[Action::PreviousEvent, Action::NextEvent]), "event"),
+        (keys(&[Action::PreviousLandmark, Action::NextLandmark]), "landmark"),
+        (keys(&[Action::Play]), if cx.ui.time.playing { "pause" } else { "play" }),
+        (keys(&[Action::Slower, Action::Faster]), "speed"),
+        (keys(&[Action::GoTo]), "go to"),
+        (keys(&[Action::Start, Action::Latest]), "ends"),
+    ];
+    if cx.mode == Mode::ScrubbedBack {
+        hints.insert(0, (keys(&[Action::Live]), "live"));
+    }
+    hints
+}

@@ -1,0 +1,7 @@
+//! The scrub bar: one lane of activity, the track with the cursor, marks, and the totals at the cursor.
+
+mod draw;
+mod lane;
+
+pub(crate) use draw::{ScrubPane, track_area};
+pub(crate) use lane::Lane;

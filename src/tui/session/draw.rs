@@ -1,0 +1,188 @@
+//! Settles what is visible, then draws it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::Screen;
+use crate::replay::SourceError;
+use crate::tui::areas::{Needs, SizeClass, areas, graph_room};
+use crate::tui::context::{Pane, PaneContext};
+use crate::tui::glyphs::sweep;
+use crate::tui::panes::approval::{ApprovalPane, current};
+use crate::tui::panes::footer::Footer;
+use crate::tui::panes::graph::{self, GraphPane};
+use crate::tui::panes::header::Header;
+use crate::tui::panes::running::{RunningPane, active};
+use crate::tui::panes::scrub::ScrubPane;
+use crate::tui::panes::tabs::TabRow;
+use crate::tui::panes::trace::{self, Source, TEXT_COLUMN, TracePane};
+use crate::tui::theme::Role;
+use crate::tui::ui_state::{CardUi, Focus};
+use crate::tui::widgets::Line;
+
+impl Screen {
+    /// Draws the whole screen into a buffer. Costs what is visible.
+    pub(crate) fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
+        self.size = buf.area;
+        let class = SizeClass::of(buf.area);
+        self.prepare(class)?;
+        if class == SizeClass::TooSmall {
+            self.draw_too_small(buf);
+        } else {
+            self.draw_panes(class, buf);
+        }
+        sweep(buf, self.ascii);
+        if self.has_card() && class != SizeClass::TooSmall {
+            self.ui.card.shown_at.get_or_insert_with(self.clock);
+        }
+        Ok(())
+    }
+
+    fn has_card(&self) -> bool {
+        self.ui.focus == Focus::Approval && current(self.state(), &self.ui).is_some()
+    }
+
+    /// Lays the panes out and gathers what each of them shows.
+    fn prepare(&mut self, class: SizeClass) -> Result<(), SourceError> {
+        self.settle_card();
+        // A pane that took its rows with it cannot keep the focus.
+        if self.ui.focus == Focus::Running && active(self.state()).is_empty() {
+            self.ui.focus = Focus::Graph;
+        }
+        let revision = self.state().plan.current.clone();
+        self.graph.place(revision.as_deref());
+        let mut needs = Needs {
+            focus: self.ui.focus,
+            card: self.has_card(),
+            replay: self.mode().is_past(),
+            graph: 0,
+            running: active(self.state()).len() as u16,
+        };
+        let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
+        self.graph.choose(asked, graph_room(self.size, needs));
+        needs.graph = self.graph.rows();
+        self.areas = areas(self.size, needs);
+        self.look_at_graph(class);
+        self.look_at_trace(class)?;
+        self.look_at_card(class);
+        Ok(())
+    }
+
+    /// A request that is gone gives way to the next one.
+    fn settle_card(&mut self) {
+        let id = current(self.state(), &self.ui).map(|request| request.id);
+        if id != self.ui.card.request {
+            self.ui.card = CardUi { request: id, ..CardUi::default() };
+        }
+    }
+
+    fn look_at_graph(&mut self, class: SizeClass) {
+        let body = graph::body(self.areas.graph, class);
+        let selected =
+            self.ui.graph.selected.as_ref().and_then(|id| self.state().tasks.position(id));
+        let reveal = selected.filter(|_| self.ui.graph.reveal).map(|task| task as u32);
+        if !body.is_empty() {
+            self.graph.look(body, &mut self.ui.graph.offset, reveal);
+            self.ui.graph.reveal = false;
+        }
+    }
+
+    fn look_at_trace(&mut self, class: SizeClass) -> Result<(), SourceError> {
+        let body = trace::body(self.areas.trace, class);
+        let width = body.width.saturating_sub(TEXT_COLUMN + 1).max(8);
+        let cursor = self.shown.as_ref().map(|state| state.seq);
+        let mut source = Source { history: &mut self.history, timeline: &self.timeline, cursor };
+        self.trace.look(&mut source, &mut self.ui.trace, width, body.height)
+    }
+
+    fn look_at_card(&mut self, class: SizeClass) {
+        if !self.has_card() {
+            return;
+        }
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let Some(request) = current(state, &self.ui) else { return };
+        let parts = ApprovalPane::card_areas(self.areas.approval, class, request);
+        let room = usize::from(parts.lines.height);
+        self.card.look(request, state, usize::from(parts.lines.width), room);
+        let card = &mut self.ui.card;
+        card.scroll = card.scroll.min(self.card.most());
+        card.seen |= room > 0 && self.card.below(card.scroll) == 0;
+    }
+
+    fn context(&self, class: SizeClass) -> PaneContext<'_> {
+        PaneContext {
+            state: self.state(),
+            latest: &self.latest,
+            timeline: &self.timeline,
+            ui: &self.ui,
+            theme: &self.palette,
+            keymap: &self.keymap,
+            now: self.moment(),
+            time_zone: &self.time_zone,
+            mode: self.mode(),
+            class,
+            areas: self.areas,
+            can_act: self.can_act(),
+            note: self.note.as_deref(),
+            graph: &self.graph,
+            trace: &self.trace,
+            card: &self.card,
+        }
+    }
+
+    fn draw_panes(&self, class: SizeClass, buf: &mut Buffer) {
+        let cx = self.context(class);
+        let areas = self.areas;
+        Header.render(areas.header, buf, &cx);
+        TabRow.render(areas.tabs, buf, &cx);
+        GraphPane.render(areas.graph, buf, &cx);
+        if class == SizeClass::Wide {
+            draw_divider(areas.graph, buf, &cx);
+        }
+        TracePane.render(areas.trace, buf, &cx);
+        RunningPane.render(areas.running, buf, &cx);
+        ApprovalPane.render(areas.approval, buf, &cx);
+        ScrubPane.render(areas.scrub, buf, &cx);
+        Footer.render(areas.footer, buf, &cx);
+        if let Some(overlay) = &self.ui.overlay {
+            overlay.render(buf.area, buf, &cx);
+        }
+    }
+
+    /// Says what is missing, and what is asked, in as few cells as there are.
+    fn draw_too_small(&self, buf: &mut Buffer) {
+        let cx = self.context(SizeClass::TooSmall);
+        let area = buf.area;
+        let text = format!(
+            "Planwright needs 60x16, this is {}x{}. The run goes on.",
+            area.width, area.height
+        );
+        let mut lines = vec![(text, Role::Text)];
+        if let Some(open) = self.state().requests.oldest() {
+            lines.push((format!("? {}", open.request.question), Role::Asks));
+        }
+        let mut y = area.y;
+        for (text, role) in lines {
+            let clean = crate::text::clean_line(&text);
+            for part in crate::text::wrap(&clean, usize::from(area.width.max(1)), 0) {
+                if y < area.bottom() {
+                    let row = Rect { y, height: 1, ..area };
+                    Line::new(buf, row).put(&part, cx.style(role));
+                    y += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The line between the graph and what stands beside it.
+fn draw_divider(graph: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let style = if cx.mode.is_past() { cx.theme.past() } else { cx.style(Role::Rule) };
+    let x = graph.right();
+    if x < buf.area.right() {
+        for y in graph.y..graph.bottom() {
+            let glyph = if y == graph.y { "┬" } else { "│" };
+            buf[(x, y)].set_symbol(glyph).set_style(style);
+        }
+    }
+}

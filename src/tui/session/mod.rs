@@ -1,0 +1,227 @@
+//! The session screen: the fold of what is journaled, what the person looks at, and how keys change that.
+//!
+//! One synchronous [`Screen::update`] takes every message; drawing reads what it left. Nothing here waits.
+
+mod answer;
+mod commands;
+mod draw;
+mod keys;
+mod mouse;
+mod playback;
+mod pull;
+mod time;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::layout::Rect;
+use tokio::sync::mpsc;
+
+use super::areas::Areas;
+use super::context::Mode;
+use super::keymap::{Keymap, Place};
+use super::overlays::Overlay;
+use super::panes::approval::{self, CardCache};
+use super::panes::graph::GraphCache;
+use super::panes::trace::TraceCache;
+use super::theme::Palette;
+use super::ui_state::{Focus, UiState};
+use super::{ExitReason, SessionView, TuiError, UiSettings};
+use crate::event::Command;
+use crate::model::{RequestId, Seq, SessionId};
+use crate::replay::{History, SourceError};
+use crate::state::timeline::Timeline;
+use crate::state::{RunPhase, SessionState};
+
+/// What reaches a screen.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A key, the mouse, a paste, a resize, a change of focus.
+    Input(crossterm::event::Event),
+    /// There are records up to here.
+    Head(Seq),
+    /// Time passed.
+    Tick,
+}
+
+/// What a message leads to, beside a changed screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// Nothing that a frame would show changed.
+    Idle,
+    Draw,
+    /// Everything has to be drawn anew.
+    Redraw,
+    Suspend,
+    Exit(ExitReason),
+}
+
+/// The session screen.
+pub(crate) struct Screen {
+    id: SessionId,
+    history: History,
+    commands: Option<mpsc::Sender<Command>>,
+    note: Option<String>,
+    /// The fold up to the last record.
+    latest: SessionState,
+    /// The fold up to the cursor, while the past is looked at.
+    shown: Option<Arc<SessionState>>,
+    timeline: Timeline,
+    /// The last record there is.
+    head: Seq,
+    pub(crate) ui: UiState,
+    palette: Palette,
+    keymap: Keymap,
+    ascii: bool,
+    clock: fn() -> Timestamp,
+    time_zone: TimeZone,
+    graph: GraphCache,
+    trace: TraceCache,
+    card: CardCache,
+    areas: Areas,
+    size: Rect,
+    /// The newest request that the person was led to.
+    asked: Option<RequestId>,
+    window_has_focus: bool,
+    bell: bool,
+}
+
+impl Screen {
+    /// Opens a session: live at its latest event, a saved run where `start_at` says.
+    pub(crate) fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
+        let SessionView { id, mut history, head: _, commands, start_at, note } = view;
+        let head = history.head()?;
+        let latest = SessionState::clone(&*history.state_at(head)?);
+        let timeline = history.timeline()?;
+        let saved = commands.is_none() && note.is_none();
+        let mut screen = Self {
+            id,
+            history,
+            commands,
+            note,
+            latest,
+            shown: None,
+            timeline,
+            head,
+            ui: UiState::default(),
+            palette: settings.theme.palette(settings.color),
+            keymap: Keymap::new(&settings.keys)?,
+            ascii: settings.ascii,
+            clock: settings.now,
+            time_zone: settings.time_zone.clone(),
+            graph: GraphCache::default(),
+            trace: TraceCache::default(),
+            card: CardCache::default(),
+            areas: Areas::default(),
+            size: Rect::default(),
+            asked: None,
+            window_has_focus: true,
+            bell: false,
+        };
+        if let Some(seq) = start_at.or(saved.then_some(head)) {
+            screen.seek(seq)?;
+        }
+        screen.lead_to_request();
+        screen.follow();
+        Ok(screen)
+    }
+
+    /// The state at the moment that is shown.
+    pub(crate) fn state(&self) -> &SessionState {
+        self.shown.as_deref().unwrap_or(&self.latest)
+    }
+
+    /// Whether this is a saved run, in which nothing can happen any more.
+    fn is_saved(&self) -> bool {
+        self.commands.is_none() && self.note.is_none()
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        match (&self.shown, self.is_saved()) {
+            (_, true) => Mode::Saved,
+            (Some(_), false) => Mode::ScrubbedBack,
+            (None, false) if self.latest.run.phase == RunPhase::Paused => Mode::Paused,
+            (None, false) => Mode::Live,
+        }
+    }
+
+    /// Whether an elapsed time on the screen grows.
+    pub(crate) fn is_ticking(&self) -> bool {
+        self.shown.is_none() && !self.is_saved() && self.latest.run.is_active()
+    }
+
+    /// The moment that is shown: the clock while something runs, else the time of the last event.
+    fn moment(&self) -> Timestamp {
+        if self.is_ticking() {
+            return (self.clock)();
+        }
+        self.state().at.unwrap_or_else(self.clock)
+    }
+
+    /// Takes one message.
+    pub(crate) fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
+        match message {
+            Message::Input(event) => self.on_input(event),
+            Message::Head(seq) => self.pull(seq),
+            Message::Tick => self.tick(),
+        }
+    }
+
+    /// Whether the terminal should ring, once.
+    pub(crate) fn take_bell(&mut self) -> bool {
+        std::mem::take(&mut self.bell)
+    }
+
+    /// What stays in the scrollback.
+    pub(crate) fn summary(&self) -> String {
+        let counts = self.latest.tasks.counts();
+        let id = self.id.short();
+        let title = crate::text::clean_line(&self.latest.session.title);
+        let text = format!(
+            "Session {id}, {title}: {}, {} of {} done, cost {}.",
+            self.latest.status().word(),
+            counts.done,
+            counts.total(),
+            self.latest.totals.cost,
+        );
+        let left = !matches!(self.latest.run.phase, RunPhase::Finished { .. })
+            && !self.latest.plan.abandoned;
+        if self.is_saved() {
+            return text;
+        }
+        let verb = if left { ("Resume", "resume") } else { ("Replay", "replay") };
+        format!("{text}\n{}: planwright {} {id}", verb.0, verb.1)
+    }
+}
+
+/// The places whose keys mean something, the most special first.
+pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Place> {
+    let mut places = Vec::with_capacity(3);
+    match ui.focus {
+        Focus::Approval if approval::current(state, ui).is_some() => places.push(Place::Card),
+        Focus::Graph | Focus::Running => places.push(Place::Graph),
+        Focus::Trace => places.push(Place::Trace),
+        Focus::Approval => {}
+    }
+    if mode.is_past() {
+        // In the past nothing can be answered, so that its own keys go first.
+        places.insert(0, Place::Replay);
+    }
+    places.push(Place::Screen);
+    places
+}
+
+#[cfg(test)]
+impl Screen {
+    pub(crate) fn use_ascii(&mut self) {
+        self.ascii = true;
+    }
+}
+
+impl Screen {
+    /// Whether a text box has the keys.
+    fn is_typing(&self) -> bool {
+        matches!(self.ui.overlay, Some(Overlay::Input(_)))
+    }
+}

@@ -1,0 +1,158 @@
+//! Frames of the session screen at the sizes that people use, to be read as text.
+
+use super::fixture::{Fixture, release_plan, roles_of};
+use crate::model::{Link, Normalization, RunKind, TaskNode};
+
+fn last(fixture: &Fixture) -> u64 {
+    fixture.records.len() as u64
+}
+
+#[test]
+fn live_while_tasks_run() {
+    let fixture = Fixture::running();
+    insta::assert_snapshot!("live_120x40", fixture.live().text(120, 40));
+    insta::assert_snapshot!("live_80x24", fixture.live().text(80, 24));
+    insta::assert_snapshot!("live_60x16", fixture.live().text(60, 16));
+    insta::assert_snapshot!("live_200x60", fixture.live().text(200, 60));
+}
+
+#[test]
+fn a_plan_that_waits_for_approval() {
+    let fixture = Fixture::release();
+    insta::assert_snapshot!("approval_120x40", fixture.live().text(120, 40));
+    insta::assert_snapshot!("approval_80x24", fixture.live().text(80, 24));
+    insta::assert_snapshot!("approval_60x16", fixture.live().text(60, 16));
+    insta::assert_snapshot!("approval_200x60", fixture.live().text(200, 60));
+}
+
+#[test]
+fn a_plan_with_corrections_shows_them_first() {
+    let normalization = vec![Normalization {
+        code: "dependency_missing".into(),
+        task_id: Some("tests".into()),
+        detail: "there is no task prot; did you mean port".into(),
+    }];
+    let fixture = Fixture::new("Release").propose(release_plan(), normalization).ask_plan();
+    insta::assert_snapshot!("corrections_80x24", fixture.live().text(80, 24));
+}
+
+#[test]
+fn a_saved_run_at_an_earlier_moment() {
+    let fixture = Fixture::failed();
+    insta::assert_snapshot!("replay_120x40", fixture.replay(20).text(120, 40));
+    insta::assert_snapshot!("replay_80x24", fixture.replay(20).text(80, 24));
+    insta::assert_snapshot!("replay_60x16", fixture.replay(20).text(60, 16));
+    insta::assert_snapshot!("replay_request_120x40", fixture.replay(4).text(120, 40));
+}
+
+#[test]
+fn a_run_that_failed() {
+    let fixture = Fixture::failed();
+    insta::assert_snapshot!("failed_120x40", fixture.live().text(120, 40));
+    insta::assert_snapshot!("failed_80x24", fixture.live().text(80, 24));
+}
+
+#[test]
+fn a_call_in_doubt() {
+    let fixture = Fixture::in_doubt();
+    insta::assert_snapshot!("in_doubt_120x40", fixture.live().text(120, 40));
+    insta::assert_snapshot!("in_doubt_80x24", fixture.live().text(80, 24));
+}
+
+#[test]
+fn a_session_without_a_plan() {
+    let fixture = Fixture::new("Nothing yet");
+    insta::assert_snapshot!("empty_120x40", fixture.live().text(120, 40));
+    insta::assert_snapshot!("empty_80x24", fixture.live().text(80, 24));
+    insta::assert_snapshot!("empty_replay_80x24", fixture.replay(0).text(80, 24));
+}
+
+#[test]
+fn long_and_wide_titles() {
+    let mut plan = release_plan();
+    plan.tasks[0].description = "問題を並べ替えて優先順位を付ける、そして記録する".into();
+    plan.tasks[2].description =
+        "Port the error enum and every single place that matches on it, tests included".into();
+    plan.tasks.push(TaskNode {
+        run: RunKind::Shell("echo 'ünïcödé'".into()),
+        dependencies: vec![Link::finish_to_start("audit")],
+        ..TaskNode::new("a-very-long-identifier-v2", "Naïve façade – émigré")
+    });
+    plan.tasks.push(TaskNode::new("絵文字タスク", "👩‍💻 pair review"));
+    let title = "東京オフィスの引っ越し: a session whose title does not fit into any terminal that people use today";
+    let fixture = Fixture::new(title).propose(plan, vec![]).ask_plan().approved().start("audit");
+    insta::assert_snapshot!("wide_120x40", fixture.live().text(120, 40));
+    insta::assert_snapshot!("wide_80x24", fixture.live().text(80, 24));
+}
+
+#[test]
+fn a_terminal_that_is_too_small_says_so() {
+    insta::assert_snapshot!("too_small_52x14", Fixture::release().live().text(52, 14));
+}
+
+#[test]
+fn the_three_kinds_of_time_cannot_be_confused() {
+    let fixture = Fixture::running();
+    let head =
+        |text: String| text.lines().take(3).map(str::to_owned).collect::<Vec<_>>().join("\n");
+    insta::assert_snapshot!("badge_live", head(fixture.live().text(120, 40)));
+    insta::assert_snapshot!("badge_paused", head(fixture.clone().pause().live().text(120, 40)));
+    insta::assert_snapshot!("badge_replay", head(fixture.replay(last(&fixture)).text(120, 40)));
+}
+
+#[test]
+fn roles_of_a_live_and_an_asking_screen() {
+    insta::assert_snapshot!("roles_live_80x24", roles_of(&Fixture::running().live().draw(80, 24)));
+    insta::assert_snapshot!(
+        "roles_approval_80x24",
+        roles_of(&Fixture::release().live().draw(80, 24))
+    );
+}
+
+#[test]
+fn a_screen_without_box_drawing() {
+    let mut shown = Fixture::running().live();
+    shown.screen.use_ascii();
+    let text = shown.text(120, 40);
+    assert!(text.is_ascii(), "{text}");
+    insta::assert_snapshot!("ascii_120x40", text);
+}
+
+/// How long frames of a large session take; run by hand with `--ignored --nocapture`.
+#[test]
+#[ignore = "a measurement, not a check"]
+fn frames_of_a_large_session() {
+    let mut plan = crate::model::Plan { title: "Large".into(), ..crate::model::Plan::default() };
+    for index in 0..1000_usize {
+        let mut task = TaskNode::new(format!("t{index}"), format!("Task number {index}"));
+        task.run = RunKind::Shell(format!("make {index}"));
+        for step in [7, 13] {
+            if index >= 40 {
+                task.dependencies
+                    .push(Link::finish_to_start(format!("t{}", index - 20 - index % step)));
+            }
+        }
+        plan.tasks.push(task);
+    }
+    let mut fixture =
+        Fixture::new("Large").propose(plan, vec![]).ask_plan().approved().start("t0").start("t1");
+    for index in 0..100_000 {
+        fixture = fixture.output("t0", &format!("line {index} of a long output\n"));
+    }
+    let clock = std::time::Instant::now();
+    let mut shown = fixture.live();
+    println!("open {:?}", clock.elapsed());
+    for (name, keys) in [
+        ("first", &[][..]),
+        ("same", &[]),
+        ("move", &["l"]),
+        ("trace", &["Tab", "k"]),
+        ("page", &["PageUp"]),
+        ("back", &["["]),
+    ] {
+        let clock = std::time::Instant::now();
+        shown.press(keys);
+        shown.draw(200, 60);
+        println!("{name} {:?}", clock.elapsed());
+    }
+}

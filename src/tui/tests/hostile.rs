@@ -1,0 +1,166 @@
+//! Random keys, sizes and texts: nothing panics, and nothing that acts on a terminal gets into a frame.
+
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::style::Color;
+
+use super::fixture::{Fixture, pass, release_plan, settings};
+use crate::model::RunKind;
+use crate::tui::session::Message;
+use crate::tui::theme::{ColorDepth, Role};
+
+/// Checks a frame cell by cell: no character that acts, no colour that is not the theme's.
+fn lint(buf: &Buffer) {
+    let palette = settings().theme.palette(ColorDepth::True);
+    let known: Vec<Color> = Role::ALL
+        .iter()
+        .map(|role| palette.style(*role))
+        .flat_map(|style| [style.fg, style.bg])
+        .flatten()
+        .chain([Color::Reset])
+        .collect();
+    for cell in &buf.content {
+        for letter in cell.symbol().chars() {
+            assert!(!letter.is_control(), "{:?}", cell.symbol());
+            assert!(
+                !matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            );
+        }
+        assert!(
+            known.contains(&cell.fg) && known.contains(&cell.bg),
+            "{:?} {:?}",
+            cell.fg,
+            cell.bg
+        );
+    }
+}
+
+fn input() -> impl Strategy<Value = Event> {
+    let letters = "hjklzfqtaswxXRDSPnNdgLyY?[]{}-+= 0123456789:".chars().collect::<Vec<_>>();
+    let codes = vec![
+        KeyCode::Enter,
+        KeyCode::Esc,
+        KeyCode::Tab,
+        KeyCode::BackTab,
+        KeyCode::Home,
+        KeyCode::End,
+        KeyCode::PageUp,
+        KeyCode::PageDown,
+        KeyCode::Backspace,
+        KeyCode::Up,
+        KeyCode::Down,
+        KeyCode::Left,
+        KeyCode::Right,
+    ];
+    let kinds = vec![
+        MouseEventKind::Down(MouseButton::Left),
+        MouseEventKind::Drag(MouseButton::Left),
+        MouseEventKind::Up(MouseButton::Left),
+        MouseEventKind::ScrollUp,
+        MouseEventKind::ScrollDown,
+        MouseEventKind::ScrollLeft,
+    ];
+    let key = |code| Event::Key(KeyEvent::new(code, KeyModifiers::NONE));
+    prop_oneof![
+        4 => prop::sample::select(letters).prop_map(move |letter| key(KeyCode::Char(letter))),
+        4 => prop::sample::select(codes).prop_map(key),
+        2 => (prop::sample::select(kinds), 0..210_u16, 0..70_u16).prop_map(|(kind, column, row)| {
+            Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+        }),
+        1 => hostile().prop_map(Event::Paste),
+    ]
+}
+
+fn hostile() -> impl Strategy<Value = String> {
+    let parts = vec![
+        "\u{1b}[2J",
+        "\u{1b}]0;title\u{7}",
+        "\u{1b}]52;c;AAAA\u{1b}\\",
+        "\u{9b}31m",
+        "\u{202e}",
+        "\u{200b}",
+        "\u{2066}",
+        "\u{feff}",
+        "\r",
+        "\n",
+        "\t",
+        "\u{8}",
+        "\0",
+        "日本",
+        "👩‍💻",
+        "e\u{301}\u{301}",
+        "text ",
+        "─┃",
+        "\u{e0041}",
+        "\u{2028}",
+        "\u{ad}",
+        "\u{7f}",
+    ];
+    prop::collection::vec(prop::sample::select(parts), 0..8).prop_map(|parts| parts.concat())
+}
+
+/// A session in which every text is hostile.
+fn session(text: &str) -> Fixture {
+    let mut plan = release_plan();
+    for task in &mut plan.tasks {
+        task.description = format!("{}{text}", task.description);
+    }
+    plan.tasks[3].run = RunKind::Shell(format!("echo {text}"));
+    plan.tasks[6].id = format!("announce{text}").as_str().into();
+    plan.tasks[4].dependencies.retain(|link| link.task.as_str() != "announce");
+    Fixture::new(text)
+        .propose(plan, vec![])
+        .ask_plan()
+        .wait(60)
+        .approved()
+        .start("audit")
+        .output("audit", &format!("{text}\n{text}\n"))
+        .hand_over("keys")
+        .wait(20)
+        .fail("audit", 20, text)
+        .start("bench")
+        .output("bench", text)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_keys_sizes_or_texts_break_a_frame(
+        text in hostile(),
+        live: bool,
+        at in 0..14_u64,
+        inputs in prop::collection::vec((input(), 1..=200_u16, 1..=60_u16), 1..40),
+    ) {
+        let fixture = session(&text);
+        let mut shown = if live { fixture.live() } else { fixture.replay(at) };
+        for (event, width, height) in inputs {
+            shown.screen.update(Message::Input(event)).unwrap();
+            lint(&shown.draw(width, height));
+            pass(90);
+            shown.screen.update(Message::Tick).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_session_that_grows_under_the_screen_breaks_nothing(
+        cut in 0..30_usize,
+        inputs in prop::collection::vec(input(), 0..20),
+    ) {
+        let whole = Fixture::failed();
+        let mut part = whole.clone();
+        part.records.truncate(cut);
+        let mut shown = part.live();
+        for (step, event) in inputs.into_iter().enumerate() {
+            part.records = whole.records[..(cut + step).min(whole.records.len())].to_vec();
+            shown.grow(&part);
+            shown.screen.update(Message::Input(event)).unwrap();
+            lint(&shown.draw(120, 40));
+        }
+        shown.grow(&whole);
+        prop_assert!(!shown.screen.is_behind());
+    }
+}

@@ -1,0 +1,73 @@
+//! The roles that colours are given to. A screen names a role, never a colour.
+
+macro_rules! roles {
+    ($($variant:ident = $name:literal),* $(,)?) => {
+        /// What a piece of the screen is, for its colour and attributes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Role {
+            $($variant),*
+        }
+
+        impl Role {
+            /// All roles, in the order of the table.
+            pub const ALL: &'static [Role] = &[$(Role::$variant),*];
+
+            /// The name in a theme file.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),*
+                }
+            }
+        }
+    };
+}
+
+roles! {
+    Text = "text",
+    Dim = "dim",
+    Rule = "rule",
+    Focus = "focus",
+    Selection = "selection",
+    Key = "key",
+    Running = "status.running",
+    Done = "status.done",
+    Waiting = "status.waiting",
+    Yours = "status.yours",
+    Asks = "status.asks",
+    Failed = "status.failed",
+    Skipped = "status.skipped",
+    Edge = "edge",
+    EdgeCritical = "edge.critical",
+    BadgeLive = "badge.live",
+    BadgePaused = "badge.paused",
+    BadgeReplay = "badge.replay",
+    Thought = "step.thought",
+    Action = "step.action",
+    Observed = "step.observed",
+    DiffAdded = "diff.added",
+    DiffRemoved = "diff.removed",
+    DiffChanged = "diff.changed",
+    DiffMoved = "diff.moved",
+    PartModel = "part.model",
+    PartRules = "part.rules",
+    PartChecks = "part.checks",
+    RiskWrite = "risk.write",
+    RiskExecute = "risk.execute",
+    RiskNetwork = "risk.network",
+    Untrusted = "untrusted",
+    Warn = "warn",
+    Weekend = "weekend",
+    Today = "today",
+}
+
+impl Role {
+    /// The role with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|role| role.name() == name)
+    }
+
+    /// Whether people read text in it; lines may have less contrast.
+    pub fn is_text(self) -> bool {
+        !matches!(self, Self::Rule | Self::Edge | Self::Weekend | Self::Selection)
+    }
+}

@@ -1,0 +1,124 @@
+//! What the person looks at and how: focus, selection, scroll, zoom, playhead, overlays. Never journaled.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+
+use super::overlays::Overlay;
+use crate::model::{RequestId, Seq, TaskId};
+use crate::planning::drawing::Zoom;
+
+/// The pane that keys go to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Focus {
+    #[default]
+    Graph,
+    Trace,
+    Running,
+    Approval,
+}
+
+/// The graph as it is looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct GraphUi {
+    pub(crate) selected: Option<TaskId>,
+    /// `None` takes the largest zoom that fits.
+    pub(crate) zoom: Option<Zoom>,
+    /// The selection goes to what runs until the person moves it.
+    pub(crate) following: bool,
+    /// Left and top cell of what is shown.
+    pub(crate) offset: (i32, i32),
+    /// Set when the selection has to be brought into view.
+    pub(crate) reveal: bool,
+}
+
+impl Default for GraphUi {
+    fn default() -> Self {
+        Self { selected: None, zoom: None, following: true, offset: (0, 0), reveal: true }
+    }
+}
+
+/// The trace as it is looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct TraceUi {
+    pub(crate) following: bool,
+    /// The step under the cursor.
+    pub(crate) cursor: Option<Seq>,
+    /// The step at the top and which of its rows; a step, so that a resize keeps the place.
+    pub(crate) top: Option<(Seq, usize)>,
+    pub(crate) unfolded: HashSet<Seq>,
+    /// Shows the steps of one task only.
+    pub(crate) only: Option<TaskId>,
+}
+
+impl Default for TraceUi {
+    fn default() -> Self {
+        Self { following: true, cursor: None, top: None, unfolded: HashSet::new(), only: None }
+    }
+}
+
+/// The open request as it is looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CardUi {
+    pub(crate) request: Option<RequestId>,
+    pub(crate) scroll: usize,
+    /// Whether its last line has been on the screen.
+    pub(crate) seen: bool,
+    /// When it was first drawn. Keys before that, and shortly after, do not answer it.
+    pub(crate) shown_at: Option<Timestamp>,
+    /// An answer is on its way; a second press of the key does not send another.
+    pub(crate) sent: bool,
+}
+
+/// Where in time the person looks.
+#[derive(Clone, Debug)]
+pub(crate) struct Playhead {
+    /// The event that is shown; `None` for the latest.
+    pub(crate) cursor: Option<Seq>,
+    pub(crate) playing: bool,
+    pub(crate) speed: u32,
+    pub(crate) skip_waits: bool,
+    /// The wall time of the last step of playback, and the moment of the run it stood at.
+    pub(crate) clock: Option<(Timestamp, Timestamp)>,
+    /// The mouse holds the cursor.
+    pub(crate) dragging: bool,
+}
+
+impl Default for Playhead {
+    fn default() -> Self {
+        Self {
+            cursor: None,
+            playing: false,
+            speed: 1,
+            skip_waits: true,
+            clock: None,
+            dragging: false,
+        }
+    }
+}
+
+/// Everything about looking.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UiState {
+    pub(crate) focus: Focus,
+    pub(crate) graph: GraphUi,
+    pub(crate) trace: TraceUi,
+    /// The row under the cursor of the running pane.
+    pub(crate) running: usize,
+    pub(crate) card: CardUi,
+    pub(crate) time: Playhead,
+    pub(crate) overlay: Option<Overlay>,
+    /// One line for the person, until the next key.
+    pub(crate) message: Option<String>,
+    /// What was sent, until the journal answers.
+    pub(crate) sent: Option<String>,
+}
+
+impl UiState {
+    /// Selects a task by hand, which ends following.
+    pub(crate) fn select(&mut self, task: TaskId) {
+        self.graph.selected = Some(task);
+        self.graph.following = false;
+        self.graph.reveal = true;
+    }
+}
