@@ -201,7 +201,8 @@ impl Scan {
         }
         // A pair of bytes can straddle the end of what has arrived. A byte that begins no pair is let go at once, so
         // that a line is not held back for its newline.
-        let straddles = input.more && input.bytes.last().is_some_and(|last| rules.triggers().may_begin_with(*last));
+        let straddles = input.more
+            && input.bytes.last().is_some_and(|last| rules.triggers().may_begin_with(*last));
         self.at = self.at.max(input.bytes.len() - usize::from(straddles));
         None
     }
