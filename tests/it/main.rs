@@ -5,4 +5,5 @@
 mod crash;
 mod engine;
 mod program;
+mod screen;
 mod support;

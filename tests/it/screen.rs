@@ -1,0 +1,226 @@
+//! The whole program in a real pseudo-terminal, read through a terminal emulator.
+
+use std::io::{Read, Write};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use crate::program::{DIAMOND, Place};
+
+/// How long a screen may take to show something, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A running program and the screen it draws.
+struct Terminal {
+    master: Box<dyn MasterPty + Send>,
+    writer: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    pieces: Receiver<Vec<u8>>,
+    parser: vt100::Parser,
+    raw: Vec<u8>,
+}
+
+impl Terminal {
+    fn start(place: &Place, args: &[&str], rows: u16, cols: u16) -> Self {
+        let pair = native_pty_system()
+            .openpty(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 })
+            .unwrap();
+        let mut command = CommandBuilder::new(assert_cmd::cargo::cargo_bin("planwright"));
+        command.args(args);
+        command.cwd(place.work());
+        command.env("PLANWRIGHT_DATA_DIR", place.data());
+        command.env("PLANWRIGHT_CONFIG", place.dir.path().join("config.toml"));
+        command.env("TERM", "xterm-256color");
+        command.env("LANG", "C.UTF-8");
+        command.env("TZ", "UTC");
+        std::fs::write(place.dir.path().join("config.toml"), "").unwrap();
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let (sender, pieces) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 8192];
+            while let Ok(read @ 1..) = reader.read(&mut buffer) {
+                if sender.send(buffer[..read].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        let writer = pair.master.take_writer().unwrap();
+        let parser = vt100::Parser::new(rows, cols, 0);
+        Self { master: pair.master, writer, child, pieces, parser, raw: Vec::new() }
+    }
+
+    fn keys(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
+    fn text(&self) -> String {
+        self.parser.screen().contents()
+    }
+
+    /// Takes what the program drew until the screen satisfies a condition.
+    fn until(&mut self, what: &str, condition: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !condition(&self.text()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "no {what} on the screen:\n{}", self.text());
+            if let Ok(bytes) = self.pieces.recv_timeout(left) {
+                self.parser.process(&bytes);
+                self.raw.extend(bytes);
+            }
+        }
+    }
+
+    fn shows(&mut self, words: &str) {
+        self.until(words, |text| text.contains(words));
+    }
+
+    /// Presses a key until the screen answers: a card does not take keys in the moment it appears.
+    fn press_until(&mut self, key: &str, words: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.keys(key);
+            let pause = Instant::now() + Duration::from_millis(400);
+            while let Ok(bytes) =
+                self.pieces.recv_timeout(pause.saturating_duration_since(Instant::now()))
+            {
+                self.parser.process(&bytes);
+                self.raw.extend(bytes);
+            }
+            if self.text().contains(words) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{key} does not lead to {words}:\n{}", self.text());
+        }
+    }
+
+    /// Waits for the end and gives the exit code and everything that was written.
+    fn end(mut self) -> (u32, String) {
+        let deadline = Instant::now() + PATIENCE;
+        let code = loop {
+            while let Ok(bytes) = self.pieces.try_recv() {
+                self.raw.extend(bytes);
+            }
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status.exit_code();
+            }
+            assert!(Instant::now() < deadline, "it does not end:\n{}", self.text());
+            std::thread::yield_now();
+        };
+        while let Ok(bytes) = self.pieces.recv_timeout(Duration::from_millis(500)) {
+            self.raw.extend(bytes);
+        }
+        (code, String::from_utf8_lossy(&self.raw).into_owned())
+    }
+}
+
+/// The last thing a program that used the alternate screen does to it is to leave it, and the cursor is shown again.
+fn assert_restored(raw: &str) {
+    let (left, entered) = (raw.rfind("\x1b[?1049l"), raw.rfind("\x1b[?1049h"));
+    assert!(entered.is_some() && left > entered, "the alternate screen was not left");
+    assert!(raw.rfind("\x1b[?25h") > raw.rfind("\x1b[?25l"), "the cursor stays hidden");
+}
+
+fn approve_watch_quit_and_replay(rows: u16, cols: u16) {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let mut terminal = Terminal::start(&place, &["run", &plan], rows, cols);
+    terminal.shows("Run this plan?");
+    assert!(!place.work().join("done.txt").exists());
+    // Every command has to be seen before the yes keys work.
+    for _ in 0..12 {
+        terminal.keys("j");
+    }
+    terminal.press_until("a", "run ");
+    terminal.shows("LIVE");
+    terminal.until("4 of 4 done", |text| text.contains("4/4"));
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+    let done = std::fs::read_to_string(place.work().join("done.txt")).unwrap();
+    assert_eq!(done.lines().count(), 4);
+
+    let mut terminal = Terminal::start(&place, &["replay", "last"], rows, cols);
+    terminal.shows("REPLAY");
+    terminal.press_until("\x1b[H", "event 1");
+    terminal.press_until("]", "event 2");
+    terminal.press_until("[", "event 1");
+    terminal.keys("\x1b[F");
+    terminal.until("the end", |text| text.contains("4/4"));
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+    assert_eq!(
+        std::fs::read_to_string(place.work().join("done.txt")).unwrap().lines().count(),
+        4,
+        "a replay runs nothing"
+    );
+}
+
+#[test]
+fn a_plan_is_approved_watched_left_and_replayed_at_120x40() {
+    approve_watch_quit_and_replay(40, 120);
+}
+
+#[test]
+fn a_plan_is_approved_watched_left_and_replayed_at_80x24() {
+    approve_watch_quit_and_replay(24, 80);
+}
+
+#[test]
+fn abandoning_runs_nothing() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
+    terminal.shows("Run this plan?");
+    terminal.press_until("x", "abandoned");
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 1);
+    assert_restored(&raw);
+    assert!(!place.work().join("done.txt").exists());
+}
+
+#[test]
+fn a_signal_restores_the_terminal_and_ends_the_commands() {
+    let place = Place::new();
+    let plan = place.plan("title = \"Long\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\nrun = { shell = \"echo $$ > pid; sleep 600\" }\n");
+    let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
+    terminal.shows("Run this plan?");
+    terminal.press_until("a", "run 0/1");
+    let pid_file = place.work().join("pid");
+    terminal.until("the command", |_| {
+        std::fs::read_to_string(&pid_file).is_ok_and(|pid| !pid.trim().is_empty())
+    });
+    let shell = std::fs::read_to_string(&pid_file).unwrap();
+    let program = terminal.child.process_id().unwrap();
+    std::process::Command::new("kill").args(["-s", "TERM", &program.to_string()]).status().unwrap();
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 143);
+    assert_restored(&raw);
+    let state = std::fs::read_to_string(format!("/proc/{}/stat", shell.trim())).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "the command goes on: {state}");
+}
+
+#[test]
+fn resizing_keeps_the_screen_whole() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
+    terminal.shows("Run this plan?");
+    for (rows, cols) in [(24, 80), (10, 30), (16, 60), (60, 200)] {
+        terminal.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
+        terminal.parser.screen_mut().set_size(rows, cols);
+        let words = if rows < 16 { "Planwright needs 60x16" } else { "Diamond" };
+        terminal.shows(words);
+    }
+    terminal.keys("q");
+    terminal.press_until("y", "session");
+    let (_, raw) = terminal.end();
+    assert_restored(&raw);
+}
