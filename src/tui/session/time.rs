@@ -7,6 +7,7 @@ use crate::model::Seq;
 use crate::replay::SourceError;
 use crate::tui::clock;
 use crate::tui::panes::scrub::Lane;
+use crate::tui::ui_state::Focus;
 
 impl Screen {
     /// Looks at the state after an event. Viewing never runs anything.
@@ -15,6 +16,10 @@ impl Screen {
         self.ui.time.cursor = Some(seq);
         self.ui.time.clock = None;
         self.shown = Some(self.history.state_at(seq)?);
+        // An answered request leaves nothing to look at in its pane.
+        if self.ui.focus == Focus::Approval && self.state().requests.open.is_empty() {
+            self.ui.focus = Focus::Graph;
+        }
         self.follow();
         Ok(Flow::Draw)
     }

@@ -280,6 +280,15 @@ fn every_way_of_moving_in_time_ends_where_it_says() {
 }
 
 #[test]
+fn a_request_of_the_past_gives_the_focus_back_once_it_is_answered() {
+    let mut shown = Fixture::failed().replay(4);
+    assert_eq!(shown.screen.ui.focus, Focus::Approval);
+    assert!(shown.text(120, 40).contains("approved and"));
+    shown.press(&["]"]);
+    assert_eq!(shown.screen.ui.focus, Focus::Graph);
+}
+
+#[test]
 fn a_run_plays_back_and_stops_at_its_end() {
     let fixture = Fixture::failed();
     let mut shown = fixture.replay(1);
