@@ -137,12 +137,12 @@ fn report(error: &anyhow::Error) -> Exit {
     for cause in error.chain() {
         if let Some(problem) = cause.downcast_ref::<Problem>() {
             exit = problem.exit;
-            hint = problem.remedy.clone();
+            hint.clone_from(&problem.remedy);
             lines.push(problem.what.clone());
             continue;
         }
         if let Some(store) = cause.downcast_ref::<crate::store::StoreError>() {
-            hint = Some(store.hint().to_string());
+            hint = Some(store.hint());
         }
         let text = cause.to_string();
         if !lines.iter().any(|line| line.contains(&text)) {

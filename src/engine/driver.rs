@@ -221,7 +221,8 @@ impl Driver {
     }
 
     fn on_command(&mut self, command: &Command) {
-        let decision = controller::decide(&self.state, command, self.options.jobs);
+        let decision =
+            controller::decide(&self.state, command, self.options.jobs, (self.options.clock)());
         if let Command::SetJobs { jobs } = command
             && (1..=controller::MAX_JOBS).contains(jobs)
         {
@@ -242,11 +243,11 @@ impl Driver {
         let call = call.clone();
         match report {
             CallReport::Spawned { pid, started_ticks } => {
-                self.say(CallEvent::Spawned { call, pid, started_ticks })
+                self.say(CallEvent::Spawned { call, pid, started_ticks });
             }
             CallReport::Output { .. } if !self.options.features.react_tracing => {}
             CallReport::Output { stream, text } => {
-                self.say(CallEvent::Output { call, stream, text })
+                self.say(CallEvent::Output { call, stream, text });
             }
             CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes } => {
                 let elapsed_ms = elapsed.as_millis() as u64;
@@ -339,7 +340,7 @@ impl Driver {
         for event in coordinator::skips_after_failure(&self.state, task) {
             self.say(event);
         }
-        if self.node(task).is_some_and(|node| node.aborts_on_failure()) {
+        if self.node(task).is_some_and(TaskNode::aborts_on_failure) {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Aborted) {
                 self.say(event);
             }

@@ -27,7 +27,7 @@ impl RecordSource for JournalSource {
 
     fn records(&mut self, range: RangeInclusive<Seq>) -> Result<Vec<Record>, SourceError> {
         let rows = self.reader.rows(&self.session, range).map_err(unreadable)?;
-        rows.into_iter().map(record).collect()
+        rows.iter().map(record).collect()
     }
 
     fn checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, SourceError> {
@@ -36,7 +36,7 @@ impl RecordSource for JournalSource {
     }
 }
 
-fn record(row: Row) -> Result<Record, SourceError> {
+fn record(row: &Row) -> Result<Record, SourceError> {
     let event = Event::decode(&row.payload).map_err(unreadable)?;
     Ok(Record { seq: row.seq, at: row.at, event })
 }

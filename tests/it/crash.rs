@@ -20,9 +20,11 @@ fn plan(safe: bool) -> String {
             } else {
                 format!("depends_on = [\"t{}{number}\"]\n", layer - 1)
             };
-            text.push_str(&format!(
-                "[[tasks]]\nid = \"t{layer}{number}\"\ndescription = \"x\"\n{on}{repeat}run = {{ shell = \"sleep 0.05; echo t{layer}{number} >> done.txt\" }}\n"
-            ));
+            let task =
+                format!("[[tasks]]\nid = \"t{layer}{number}\"\ndescription = \"x\"\n{on}{repeat}");
+            text += &task;
+            text +=
+                &format!("run = {{ shell = \"sleep 0.05; echo t{layer}{number} >> done.txt\" }}\n");
         }
     }
     text

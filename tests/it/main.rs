@@ -1,6 +1,10 @@
 //! Integration tests: the engine on a real store, and the whole program.
 
-#![expect(unreachable_pub, reason = "a test binary has no outside")]
+#![expect(
+    unreachable_pub,
+    clippy::unwrap_used,
+    reason = "a test binary has no outside, and its panics are its findings"
+)]
 
 mod crash;
 mod engine;

@@ -48,7 +48,7 @@ impl Terminal {
             }
         });
         let writer = pair.master.take_writer().unwrap();
-        let parser = vt100::Parser::new(rows, cols, 0);
+        let parser = vt100::Parser::new(cells(rows), cells(cols), 0);
         Self { master: pair.master, writer, child, pieces, parser, raw: Vec::new() }
     }
 
@@ -115,6 +115,10 @@ impl Terminal {
         }
         (code, String::from_utf8_lossy(&self.raw).into_owned())
     }
+}
+
+fn cells(number: u16) -> std::num::NonZero<u16> {
+    std::num::NonZero::new(number).unwrap()
 }
 
 /// The last thing a program that used the alternate screen does to it is to leave it, and the cursor is shown again.
@@ -215,7 +219,7 @@ fn resizing_keeps_the_screen_whole() {
     terminal.shows("Run this plan?");
     for (rows, cols) in [(24, 80), (10, 30), (16, 60), (60, 200)] {
         terminal.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
-        terminal.parser.screen_mut().set_size(rows, cols);
+        terminal.parser.screen_mut().set_size(cells(rows), cells(cols));
         let words = if rows < 16 { "Planwright needs 60x16" } else { "Diamond" };
         terminal.shows(words);
     }

@@ -3,6 +3,8 @@
 mod answer;
 pub mod requests;
 
+use jiff::Timestamp;
+
 use crate::engine::coordinator;
 use crate::event::{
     ApprovalEvent, CloseReason, Command, Event, PauseCause, Refusal, RunEvent, TaskEvent,
@@ -45,14 +47,14 @@ impl Decision {
     }
 }
 
-/// Decides on a command. `jobs` is how many tasks this process may run at once.
-pub fn decide(state: &SessionState, command: &Command, jobs: u32) -> Decision {
+/// Decides on a command at a moment. `jobs` is how many tasks this process may run at once.
+pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp) -> Decision {
     let decided = match command {
         Command::Answer { id, answer, by } => answer::answer(state, *id, answer, *by, jobs),
         Command::Run { .. } => run(state, jobs),
         Command::Pause => pause(state),
         Command::Continue => go_on(state),
-        Command::CompleteTask { task, note, by } => complete(state, task, note.as_ref(), *by),
+        Command::CompleteTask { task, note, by } => complete(state, task, note.as_ref(), *by, now),
         Command::RetryTask { task, with_dependents } => retry(state, task, *with_dependents, jobs),
         Command::SkipTask { task, with_dependents } => skip(state, task, *with_dependents, jobs),
         Command::CancelTask { task } => cancel(state, task),
@@ -118,16 +120,19 @@ fn task_state(state: &SessionState, task: usize) -> Refusal {
     }
 }
 
-fn complete(state: &SessionState, id: &TaskId, note: Option<&String>, by: Actor) -> Decided {
+fn complete(
+    state: &SessionState,
+    id: &TaskId,
+    note: Option<&String>,
+    by: Actor,
+    now: Timestamp,
+) -> Decided {
     let task = find(state, id)?;
     let row = state.tasks.row(task);
     if row.status != TaskStatus::Yours {
         return Err(task_state(state, task));
     }
-    let elapsed_ms = match (row.started_at, state.at) {
-        (Some(_), Some(now)) => row.elapsed_ms(now).unwrap_or(0),
-        _ => 0,
-    };
+    let elapsed_ms = row.elapsed_ms(now).unwrap_or(0);
     Ok(Decision::of(TaskEvent::Completed {
         task: id.clone(),
         attempt: row.attempt,

@@ -10,6 +10,8 @@ use crate::model::{
     Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, TaskNode,
 };
 
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
 fn plan() -> Plan {
     let mut tasks: Vec<TaskNode> = ["a", "b", "c"].map(|id| TaskNode::new(id, id)).into();
     for task in &mut tasks {
@@ -71,7 +73,7 @@ fn kinds(decision: &Decision) -> Vec<String> {
 fn failed() -> SessionState {
     let mut events = proposed();
     let state = state_after(events.clone());
-    events.extend(decide(&state, &answer(ChoiceAction::ApproveAndRun), 3).events);
+    events.extend(decide(&state, &answer(ChoiceAction::ApproveAndRun), 3, NOW).events);
     events.push(
         TaskEvent::Started { task: "a".into(), attempt: 1, depth: 0, affinity_delta: 0.0 }.into(),
     );
@@ -99,7 +101,7 @@ fn failed() -> SessionState {
 #[test]
 fn approving_names_the_hash_and_starts_the_run() {
     let state = state_after(proposed());
-    let decision = decide(&state, &answer(ChoiceAction::ApproveAndRun), 3);
+    let decision = decide(&state, &answer(ChoiceAction::ApproveAndRun), 3, NOW);
     assert_eq!(kinds(&decision), ["approval.answered", "plan.approved", "run.started"]);
     let hash = plan().digest().unwrap();
     assert!(decision.events.contains(&PlanEvent::Approved { hash, by: Actor::Person }.into()));
@@ -108,36 +110,36 @@ fn approving_names_the_hash_and_starts_the_run() {
 #[test]
 fn approving_and_stopping_starts_nothing() {
     let state = state_after(proposed());
-    let decision = decide(&state, &answer(ChoiceAction::ApproveAndStop), 3);
+    let decision = decide(&state, &answer(ChoiceAction::ApproveAndStop), 3, NOW);
     assert_eq!(kinds(&decision), ["approval.answered", "plan.approved"]);
 }
 
 #[test]
 fn nothing_runs_without_an_approval_of_this_very_revision() {
     let mut events = proposed();
-    let refused = decide(&state_after(events.clone()), &Command::Run { by: Actor::Person }, 3);
+    let refused = decide(&state_after(events.clone()), &Command::Run { by: Actor::Person }, 3, NOW);
     assert_eq!(
         refused.events,
         [ApprovalEvent::Refused { command: "run".into(), why: Refusal::NotApproved }.into()]
     );
     let other = crate::model::Digest::of(&"another plan").unwrap();
     events.push(PlanEvent::Approved { hash: other, by: Actor::Person }.into());
-    let refused = decide(&state_after(events), &Command::Run { by: Actor::Person }, 3);
+    let refused = decide(&state_after(events), &Command::Run { by: Actor::Person }, 3, NOW);
     assert_eq!(kinds(&refused), ["approval.refused"]);
 }
 
 #[test]
 fn a_request_is_answered_once() {
     let mut events = proposed();
-    let first = decide(&state_after(events.clone()), &answer(ChoiceAction::ApproveAndStop), 3);
+    let first = decide(&state_after(events.clone()), &answer(ChoiceAction::ApproveAndStop), 3, NOW);
     events.extend(first.events);
-    let second = decide(&state_after(events), &answer(ChoiceAction::ApproveAndRun), 3);
+    let second = decide(&state_after(events), &answer(ChoiceAction::ApproveAndRun), 3, NOW);
     assert_eq!(kinds(&second), ["approval.refused"]);
 }
 
 #[test]
 fn an_answer_that_is_not_offered_is_refused() {
-    let decision = decide(&state_after(proposed()), &answer(ChoiceAction::Happened), 3);
+    let decision = decide(&state_after(proposed()), &answer(ChoiceAction::Happened), 3, NOW);
     assert_eq!(kinds(&decision), ["approval.refused"]);
 }
 
@@ -145,7 +147,7 @@ fn an_answer_that_is_not_offered_is_refused() {
 fn retrying_a_failed_task_reopens_the_run() {
     let state = failed();
     let decision =
-        decide(&state, &Command::RetryTask { task: "a".into(), with_dependents: false }, 3);
+        decide(&state, &Command::RetryTask { task: "a".into(), with_dependents: false }, 3, NOW);
     assert_eq!(kinds(&decision), ["task.reset", "run.started"]);
 }
 
@@ -153,7 +155,7 @@ fn retrying_a_failed_task_reopens_the_run() {
 fn retrying_with_dependents_resets_all_that_follow() {
     let state = failed();
     let decision =
-        decide(&state, &Command::RetryTask { task: "a".into(), with_dependents: true }, 3);
+        decide(&state, &Command::RetryTask { task: "a".into(), with_dependents: true }, 3, NOW);
     assert_eq!(kinds(&decision), ["task.reset", "task.reset", "task.reset", "run.started"]);
 }
 
@@ -161,7 +163,7 @@ fn retrying_with_dependents_resets_all_that_follow() {
 fn skipping_alone_lets_dependents_go_on() {
     let state = failed();
     let decision =
-        decide(&state, &Command::SkipTask { task: "a".into(), with_dependents: false }, 3);
+        decide(&state, &Command::SkipTask { task: "a".into(), with_dependents: false }, 3, NOW);
     assert_eq!(kinds(&decision), ["task.skipped", "task.reset", "task.reset", "run.started"]);
 }
 
@@ -169,10 +171,10 @@ fn skipping_alone_lets_dependents_go_on() {
 fn a_task_that_waits_cannot_be_retried() {
     let state = state_after(proposed());
     let decision =
-        decide(&state, &Command::RetryTask { task: "a".into(), with_dependents: false }, 3);
+        decide(&state, &Command::RetryTask { task: "a".into(), with_dependents: false }, 3, NOW);
     assert_eq!(kinds(&decision), ["approval.refused"]);
     let unknown =
-        decide(&state, &Command::RetryTask { task: "zz".into(), with_dependents: false }, 3);
+        decide(&state, &Command::RetryTask { task: "zz".into(), with_dependents: false }, 3, NOW);
     assert!(matches!(
         &unknown.events[0],
         Event::Approval(ApprovalEvent::Refused { why: Refusal::UnknownTask { .. }, .. })
@@ -182,7 +184,7 @@ fn a_task_that_waits_cannot_be_retried() {
 #[test]
 fn jobs_have_a_range() {
     let state = state_after(proposed());
-    assert_eq!(kinds(&decide(&state, &Command::SetJobs { jobs: 0 }, 3)), ["approval.refused"]);
-    assert_eq!(kinds(&decide(&state, &Command::SetJobs { jobs: 5 }, 3)), ["run.jobs_changed"]);
+    assert_eq!(kinds(&decide(&state, &Command::SetJobs { jobs: 0 }, 3, NOW)), ["approval.refused"]);
+    assert_eq!(kinds(&decide(&state, &Command::SetJobs { jobs: 5 }, 3, NOW)), ["run.jobs_changed"]);
     assert_eq!(state.seq, Seq(3));
 }
