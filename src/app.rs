@@ -79,9 +79,13 @@ impl App {
         })
     }
 
+    /// Knows the keys of model providers, so that they are found wherever they turn up.
+    #[expect(clippy::unused_self, reason = "keys will also come from the settings")]
+    pub fn redactor(&self) -> Redactor {
+        Redactor::new(PROVIDER_KEYS.iter().filter_map(|name| std::env::var(name).ok()))
+    }
+
     fn engine_options(&self) -> EngineOptions {
-        let keys = PROVIDER_KEYS.iter().filter_map(|name| std::env::var(name).ok());
-        let redactor = Redactor::new(keys);
         let without = PROVIDER_KEYS.map(str::to_owned).to_vec();
         let features = Features {
             task_graphs: self.settings.enable_task_graphs.value,
@@ -91,7 +95,7 @@ impl App {
         EngineOptions {
             jobs: self.settings.jobs.value,
             clock: engine::wall_clock(),
-            runner: Arc::new(ShellRunner::new(redactor, without)),
+            runner: Arc::new(ShellRunner::new(self.redactor(), without)),
             features,
         }
     }

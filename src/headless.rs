@@ -2,7 +2,7 @@
 
 use tokio::sync::{mpsc, watch};
 
-use crate::event::{CloseReason, Command, Record};
+use crate::event::{CloseReason, Command, Event, Record, RunEvent};
 use crate::model::{Actor, Answer, ChoiceAction, Request, RequestKind, Seq};
 use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
@@ -74,6 +74,8 @@ pub struct Follower<L> {
     pub format: Format,
     pub lines: L,
     pub state: SessionState,
+    /// A run that was over before is to start again: its old end does not count.
+    pub expects_start: bool,
     pub time_zone: jiff::tz::TimeZone,
 }
 
@@ -112,6 +114,9 @@ impl<L: Lines> Follower<L> {
         while self.state.seq < head {
             let Some(record) = self.history.record(self.state.seq.next())? else { break };
             self.state.apply(&record);
+            if matches!(record.event, Event::Run(RunEvent::Started { .. })) {
+                self.expects_start = false;
+            }
             self.print(&record)?;
         }
         Ok(())
@@ -134,6 +139,9 @@ impl<L: Lines> Follower<L> {
     }
 
     fn ending(&self) -> Option<Ending> {
+        if self.expects_start {
+            return None;
+        }
         match self.state.run.phase {
             RunPhase::Finished { success: true } => return Some(Ending::Success),
             RunPhase::Finished { success: false } => return Some(Ending::Failed),

@@ -73,7 +73,7 @@ async fn open(
     };
     match app.take_up(&store, id, take_up) {
         Ok(handle) => {
-            attend(shared, app, &store, handle, Answers::default()).await?;
+            attend(shared, app, &store, handle, Answers::default().into()).await?;
             Ok(ExitReason::BackToList)
         }
         Err(error) => match error.downcast_ref::<StoreError>() {

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::session::{attend, block_on, needs_screen};
+use super::session::{Errand, attend, block_on, needs_screen};
 use super::{Exit, Shared};
 use crate::app::{self, App};
 use crate::engine::resume::TakeUp;
@@ -52,20 +52,18 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
     });
     block_on(async {
         let handle = app.take_up(&store, &id, TakeUp::GoOn)?;
+        let mut restarts = false;
         if args.retry.is_some() {
             let mut history = app::history(&store, &id)?;
-            let state = history.state_at(*handle.head.borrow())?;
-            for (task, row) in
-                state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed)
+            let state = history.state_at(handle.begun)?;
+            for (task, _) in state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed)
             {
-                let _ = row;
-                let _ = handle
-                    .commands
-                    .send(Command::RetryTask { task: task.clone(), with_dependents: false })
-                    .await;
+                restarts = true;
+                let again = Command::RetryTask { task: task.clone(), with_dependents: false };
+                let _ = handle.commands.send(again).await;
             }
         }
         let answers = Answers { approve_plans: shared.yes, in_doubt };
-        attend(shared, &app, &store, handle, answers).await
+        attend(shared, &app, &store, handle, Errand { answers, restarts }).await
     })
 }

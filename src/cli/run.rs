@@ -34,13 +34,14 @@ pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
     if looks_like_file(&args.what) {
         let ready = read_plan(Path::new(&args.what))?;
         refuse_what_cannot_run(&ready)?;
+        refuse_secrets(&app, &ready)?;
         refuse_missing(shared, args, &ready)?;
         let workspace = workspace(args.workspace.as_deref())?;
         let store = app.open_store()?;
         return block_on(async {
             let handle = app.start_plan(&store, ready, &workspace)?;
             let answers = Answers { approve_plans: shared.yes, in_doubt: None };
-            attend(shared, &app, &store, handle, answers).await
+            attend(shared, &app, &store, handle, answers.into()).await
         });
     }
     run_session(shared, &app, &args.what)
@@ -91,6 +92,24 @@ fn refuse_what_cannot_run(ready: &ReadyPlan) -> anyhow::Result<()> {
     .into())
 }
 
+/// Redaction never changes what runs: a command it would change is refused instead.
+fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
+    let redactor = app.redactor();
+    for task in &ready.plan.tasks {
+        if let RunKind::Shell(command) = &task.run
+            && redactor.would_change(command)
+        {
+            return Err(Problem::failed(format!(
+                "the command of task `{}` holds what looks like a secret",
+                task.id
+            ))
+            .remedy("keep it out of the plan: put it in an environment variable and name that")
+            .into());
+        }
+    }
+    Ok(())
+}
+
 fn refuse_missing(shared: &Shared, args: &RunArgs, ready: &ReadyPlan) -> anyhow::Result<()> {
     let missing: Vec<&str> = ready
         .normalization
@@ -130,11 +149,11 @@ fn run_session(shared: &Shared, app: &App, name: &str) -> anyhow::Result<Exit> {
         let handle = app.take_up(&store, &id, TakeUp::GoOn)?;
         // Approved and kept for later: this is later. Anything else is told by the events.
         let mut history = app::history(&store, &id)?;
-        let state = history.state_at(*handle.head.borrow())?;
+        let state = history.state_at(handle.begun)?;
         if state.may_run() && state.run.phase == crate::state::RunPhase::Idle {
             let _ = handle.commands.send(Command::Run { by: Actor::Person }).await;
         }
         let answers = Answers { approve_plans: shared.yes, in_doubt: None };
-        attend(shared, app, &store, handle, answers).await
+        attend(shared, app, &store, handle, answers.into()).await
     })
 }

@@ -44,16 +44,30 @@ pub(super) fn needs_screen(shared: &Shared) -> anyhow::Result<()> {
         .into())
 }
 
+/// What a headless process is there for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Errand {
+    pub(super) answers: Answers,
+    /// A run that is over is to start again.
+    pub(super) restarts: bool,
+}
+
+impl From<Answers> for Errand {
+    fn from(answers: Answers) -> Self {
+        Self { answers, restarts: false }
+    }
+}
+
 /// Works on a session until it ends: on a screen, or printing lines.
 pub(super) async fn attend(
     shared: &Shared,
     app: &App,
     store: &Store,
     handle: SessionHandle,
-    answers: Answers,
+    errand: Errand,
 ) -> anyhow::Result<Exit> {
     let exit = if shared.headless {
-        follow(shared, store, handle, answers).await
+        follow(shared, store, handle, errand).await
     } else {
         watch(app, store, handle).await
     };
@@ -65,21 +79,21 @@ async fn follow(
     shared: &Shared,
     store: &Store,
     handle: SessionHandle,
-    answers: Answers,
+    errand: Errand,
 ) -> anyhow::Result<Exit> {
     let mut follower = Follower {
         history: app::history(store, &handle.id)?,
         head: handle.head.clone(),
         commands: handle.commands.clone(),
-        answers,
+        answers: errand.answers,
+        expects_start: errand.restarts,
         format: if shared.json { Format::Json } else { Format::Text },
         lines: Out::new(),
         state: SessionState::default(),
         time_zone: jiff::tz::TimeZone::system(),
     };
     // A resumed session prints what happens from here on, not its past.
-    let begun = *handle.head.borrow();
-    follower.state = SessionState::clone(&*follower.history.state_at(begun)?);
+    follower.state = SessionState::clone(&*follower.history.state_at(handle.begun)?);
     let ended = tokio::select! {
         ending = follower.follow() => Ok(ending?),
         signal = any_signal() => Err(signal?),

@@ -76,6 +76,8 @@ pub struct SessionHandle {
     pub id: SessionId,
     /// Wishes go in here; dropping all senders closes the session.
     pub commands: mpsc::Sender<Command>,
+    /// The last event from before this process took the session up.
+    pub begun: Seq,
     /// The number of the last durable event.
     pub head: watch::Receiver<Seq>,
     driver: JoinHandle<Result<(), EngineError>>,
@@ -102,6 +104,7 @@ pub fn start(
     let (commands, inbox) = mpsc::channel(COMMANDS);
     let (published, head) = watch::channel(state.seq);
     let id = journal.session().clone();
+    let begun = state.seq;
     let driver = driver::Driver::new(journal, state, options, inbox, published);
-    SessionHandle { id, commands, head, driver: tokio::spawn(driver.run(first)) }
+    SessionHandle { id, commands, begun, head, driver: tokio::spawn(driver.run(first)) }
 }

@@ -183,7 +183,7 @@ fn bad_input_gets_one_clear_sentence_and_its_exit_code() {
         (
             "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"y\"\n",
             1,
-            "\"a\"",
+            "`a`",
         ),
         ("title = \"x\"\n[[tasks]]\nid = \"a\"\ndescripton = \"x\"\n", 1, "description"),
         ("title = \"x\"\n[[tasks\n", 1, "plan.toml:2"),
@@ -324,24 +324,49 @@ fn completions_and_the_man_page_are_generated() {
     assert!(page.contains("\\-\\-in\\-doubt"), "the options of subcommands are in it");
 }
 
+const KEY: &str = "sk-ant-REDACTED";
+
 #[test]
-fn provider_keys_never_reach_a_command() {
+fn provider_keys_never_reach_a_command_or_the_disk() {
     let place = Place::new();
-    let plan = place.plan("title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = { shell = \"env > env.txt; echo key sk-ant-REDACTED\" }\n");
-    let mut command = place.command(&["run", &plan, "--headless", "--yes"]);
-    let key = "sk-ant-REDACTED";
-    let output = command.env("ANTHROPIC_API_KEY", key).output().unwrap();
+    let plan = place.plan(
+        "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = { shell = \"env > env.txt; cat key.txt\" }\n",
+    );
+    std::fs::write(place.work().join("key.txt"), format!("the key is {KEY}\n")).unwrap();
+    let output = place
+        .command(&["run", &plan, "--headless", "--yes"])
+        .env("ANTHROPIC_API_KEY", KEY)
+        .output()
+        .unwrap();
     assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("the key is [redacted:"));
     let env = std::fs::read_to_string(place.work().join("env.txt")).unwrap();
     assert!(!env.contains("ANTHROPIC_API_KEY") && env.contains("PLANWRIGHT_CALL_ID=a/1/1"));
     for file in walk(&place.data()) {
-        let bytes = std::fs::read(&file).unwrap();
-        let output_of_the_command = format!("key {key}");
-        let found = bytes
-            .windows(output_of_the_command.len())
-            .any(|window| window == output_of_the_command.as_bytes());
+        let found =
+            std::fs::read(&file).unwrap().windows(KEY.len()).any(|window| window == KEY.as_bytes());
         assert!(!found, "the key was written to {}", file.display());
     }
+}
+
+#[test]
+fn a_plan_with_a_secret_in_a_command_is_refused_before_anything_is_written() {
+    let place = Place::new();
+    let plan = place.plan(&format!(
+        "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = {{ shell = \"curl -H 'x-api-key: {KEY}' localhost\" }}\n"
+    ));
+    let output = place
+        .command(&["run", &plan, "--headless", "--yes"])
+        .env("ANTHROPIC_API_KEY", KEY)
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 1);
+    assert!(
+        stderr(&output).contains("`a`") && stderr(&output).contains("environment variable"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(!place.data().exists());
 }
 
 fn walk(dir: &Path) -> Vec<std::path::PathBuf> {
