@@ -87,7 +87,7 @@ pub(super) struct IdTable {
 
 impl IdTable {
     pub(super) fn with_capacity(ids: usize) -> Self {
-        let slots = (ids * 3).next_power_of_two().max(4);
+        let slots = (ids * 6).next_power_of_two().max(4);
         Self {
             slots: vec![0; slots],
             mask: slots - 1,
