@@ -19,15 +19,23 @@ impl Adjacency {
         self.items.push(item);
     }
 
+    /// Ends the slice of the current task.
+    #[inline]
+    pub(super) fn close(&mut self) {
+        self.starts.push(self.items.len() as u32);
+    }
+
     /// Takes back the items from `start` on, which belong to a slice that is not ended yet.
     pub(super) fn cut(&mut self, start: usize) -> Vec<u32> {
         self.items.split_off(start)
     }
 
-    /// Ends the slice of the current task.
-    #[inline]
-    pub(super) fn close(&mut self) {
-        self.starts.push(self.items.len() as u32);
+    /// Joins the start of each task's slice with the items of all.
+    pub(super) fn from_parts(starts: impl ExactSizeIterator<Item = u32>, items: Vec<u32>) -> Self {
+        let mut all = Vec::with_capacity(starts.len() + 1);
+        all.extend(starts);
+        all.push(items.len() as u32);
+        Self { starts: all, items }
     }
 
     /// The neighbours of a task.
@@ -58,25 +66,6 @@ impl Adjacency {
     /// How many links there are.
     pub fn edges(&self) -> usize {
         self.items.len()
-    }
-
-    /// The same links seen from the other end. `successors` holds the task of each link; `counts` says how often each
-    /// task is a neighbour.
-    pub(super) fn reversed(&self, successors: &[u32], mut counts: Vec<u32>) -> Self {
-        let mut end = 0;
-        for count in &mut counts {
-            end += *count;
-            *count = end;
-        }
-        counts.push(end);
-        // Filled from the back, each end moves down to become the start of its slice.
-        let mut items = vec![0u32; self.items.len()];
-        for (&item, &successor) in self.items.iter().zip(successors).rev() {
-            let place = &mut counts[item as usize];
-            *place -= 1;
-            items[*place as usize] = successor;
-        }
-        Self { starts: counts, items }
     }
 
     /// Moves one value a link from this order to that of `reversed`.

@@ -3,11 +3,11 @@
 /// Affinity, tokens and priority of all tasks, in their order.
 #[derive(Debug)]
 pub(super) struct Keys {
-    /// Empty as long as all are alike, which is common and saves memory and time.
-    statics: Vec<u128>,
+    /// Affinity and tokens, rounded. Empty as long as all are alike, which is common and saves memory and time.
+    rounded: Vec<u64>,
     /// Likewise.
     priorities: Vec<i64>,
-    first: (u128, i64),
+    first: (f64, u64, i64),
     count: usize,
     capacity: usize,
     ids_rise: bool,
@@ -15,37 +15,45 @@ pub(super) struct Keys {
 
 impl Keys {
     pub(super) fn with_capacity(capacity: usize) -> Self {
-        let first = (0, 0);
-        let (statics, priorities) = (Vec::new(), Vec::new());
-        Self { statics, priorities, first, count: 0, capacity, ids_rise: true }
+        let (rounded, priorities) = (Vec::new(), Vec::new());
+        Self { rounded, priorities, first: (0.0, 0, 0), count: 0, capacity, ids_rise: true }
     }
 
-    /// Adds a task. Its affinity is not negative.
+    /// Adds a task.
     #[inline]
     pub(super) fn push(&mut self, priority: i64, affinity: f64, tokens: u64) {
-        // The bits of a positive number order as it does; inverted, the highest comes first.
-        let key = u128::from(!affinity.to_bits()) << 64 | u128::from(tokens);
         if self.count == 0 {
-            self.first = (key, priority);
+            self.first = (affinity, tokens, priority);
         }
-        push_unless_alike(&mut self.statics, key, self.first.0, self.count, self.capacity);
-        push_unless_alike(&mut self.priorities, priority, self.first.1, self.count, self.capacity);
+        let alike = affinity.to_bits() == self.first.0.to_bits() && tokens == self.first.1;
+        if !(alike && self.rounded.is_empty()) {
+            let first = rounded(self.first.0, self.first.1);
+            add(&mut self.rounded, rounded(affinity, tokens), first, self.count, self.capacity);
+        }
+        if !(priority == self.first.2 && self.priorities.is_empty()) {
+            add(&mut self.priorities, priority, self.first.2, self.count, self.capacity);
+        }
         self.count += 1;
     }
 
-    pub(super) fn ids_fall(&mut self) {
-        self.ids_rise = false;
+    /// Says whether the ids rise from task to task, as generated ones do.
+    pub(super) fn set_ids_rise(&mut self, ids_rise: bool) {
+        self.ids_rise = ids_rise;
     }
 
-    /// Whether the ids rise from task to task, as generated ones do.
     #[inline]
     pub(super) fn ids_rise(&self) -> bool {
         self.ids_rise
     }
 
+    /// How many tasks there are.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
     /// Whether all tasks have the same affinity and tokens.
     pub(super) fn are_alike(&self) -> bool {
-        self.statics.is_empty()
+        self.rounded.is_empty()
     }
 
     /// Whether tasks of the same depth and priority go in the order of the list.
@@ -57,39 +65,39 @@ impl Keys {
         self.priorities.is_empty()
     }
 
-    /// Affinity and tokens as one number; the smallest goes first.
+    /// Affinity and tokens as a number below 2⁴⁰ that never orders two tasks the wrong way round, but may take
+    /// different ones for equal.
     #[inline]
-    pub(super) fn key(&self, index: u32) -> u128 {
-        self.statics.get(index as usize).copied().unwrap_or(self.first.0)
+    pub(super) fn rounded(&self, index: u32) -> u64 {
+        self.rounded.get(index as usize).copied().unwrap_or_default()
     }
 
     #[inline]
     pub(super) fn priority(&self, index: u32) -> i64 {
-        self.priorities.get(index as usize).copied().unwrap_or(self.first.1)
+        self.priorities.get(index as usize).copied().unwrap_or(self.first.2)
     }
 
     /// The lowest and the highest priority.
     pub(super) fn priority_bounds(&self) -> (i64, i64) {
-        let first = (self.first.1, self.first.1);
-        self.priorities.iter().fold(first, |(lowest, highest), &priority| {
+        let bounds = (self.first.2, self.first.2);
+        self.priorities.iter().fold(bounds, |(lowest, highest), &priority| {
             (lowest.min(priority), highest.max(priority))
         })
     }
 }
 
-/// Keeps a list empty until a value differs from the first, then fills it up.
+/// Twenty bits for the affinity, the highest first, and twenty for the tokens.
 #[inline]
-fn push_unless_alike<T: Copy + PartialEq>(
-    list: &mut Vec<T>,
-    value: T,
-    first: T,
-    count: usize,
-    capacity: usize,
-) {
+fn rounded(affinity: f64, tokens: u64) -> u64 {
+    const STEPS: u64 = (1 << 20) - 1;
+    let affinity = ((1.0 - affinity.min(1.0)) * STEPS as f64) as u64;
+    affinity << 20 | tokens.min(STEPS)
+}
+
+/// Adds a value to a list that was left empty while all values were like the first.
+#[inline]
+fn add<T: Copy>(list: &mut Vec<T>, value: T, first: T, count: usize, capacity: usize) {
     if list.is_empty() {
-        if value == first {
-            return;
-        }
         list.reserve_exact(capacity);
         list.resize(count, first);
     }

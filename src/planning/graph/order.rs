@@ -5,9 +5,13 @@
 //! gives each task a rank, and the queue of ready tasks becomes a set of small numbers.
 
 use super::adjacency::Adjacency;
+use super::gather::Place;
 use super::keys::Keys;
 use super::rank_set::RankSet;
-use super::timing::Place;
+
+/// What a task is compared by when rounded keys do not tell: affinity, inverted so that the highest goes first, and
+/// tokens.
+pub(super) type ExactKey = (u64, u64);
 
 /// All tasks by depth, affinity, tokens and id.
 pub(super) fn by_layer<'a>(
@@ -15,6 +19,7 @@ pub(super) fn by_layer<'a>(
     places: &[Place],
     layers: u32,
     id_at: impl Fn(u32) -> &'a str,
+    exact: impl Fn(u32) -> ExactKey,
 ) -> Vec<u32> {
     let mut ends = vec![0u32; layers as usize + 1];
     for place in places {
@@ -31,7 +36,7 @@ pub(super) fn by_layer<'a>(
         *at += 1;
     }
     if !keys.follow_the_list() {
-        let mut sorter = Sorter::new(keys, &id_at, places.len() as u32);
+        let mut sorter = Sorter { keys, id_at, exact, shared: None, sorted: vec![], layer: vec![] };
         let mut start = 0;
         for &end in &ends[..layers as usize] {
             sorter.sort(&mut order[start..end as usize]);
@@ -41,63 +46,80 @@ pub(super) fn by_layer<'a>(
     order
 }
 
+/// How many bits of a sort entry hold the place in the layer. Layers of more tasks than that are compared in full.
+const PLACE_BITS: u32 = 24;
+
 /// Sorts the tasks of a layer by affinity, tokens and id.
-struct Sorter<'k, F> {
+struct Sorter<'k, I, E> {
     keys: &'k Keys,
-    id_at: F,
-    /// How many bytes all ids share at their start.
-    shared: usize,
-    by_key: Vec<(u128, u32)>,
-    by_id: Vec<(u64, u32)>,
+    id_at: I,
+    exact: E,
+    /// How many bytes all ids share at their start, once it is asked for.
+    shared: Option<usize>,
+    /// Rounded key and place in the layer in one word, since words sort fastest.
+    sorted: Vec<u64>,
+    layer: Vec<u32>,
 }
 
-impl<'k, 'a, F: Fn(u32) -> &'a str> Sorter<'k, F> {
-    fn new(keys: &'k Keys, id_at: F, count: u32) -> Self {
-        let shared = if keys.ids_rise() { 0 } else { shared_prefix(count, &id_at) };
-        Self { keys, id_at, shared, by_key: Vec::new(), by_id: Vec::new() }
-    }
-
+impl<'a, I: Fn(u32) -> &'a str, E: Fn(u32) -> ExactKey> Sorter<'_, I, E> {
     fn sort(&mut self, layer: &mut [u32]) {
-        if layer.len() < 2 {
+        if self.keys.are_alike() || layer.len() >> PLACE_BITS > 0 {
+            self.sort_run(layer);
             return;
         }
-        if self.keys.are_alike() {
-            self.sort_by_id(layer);
-            return;
+        self.layer.clear();
+        self.layer.extend_from_slice(layer);
+        self.sorted.clear();
+        let entries = layer.iter().enumerate();
+        self.sorted
+            .extend(entries.map(|(at, &index)| self.keys.rounded(index) << PLACE_BITS | at as u64));
+        self.sorted.sort_unstable();
+        for (place, entry) in layer.iter_mut().zip(&self.sorted) {
+            *place = self.layer[(entry & ((1 << PLACE_BITS) - 1)) as usize];
         }
-        self.by_key.clear();
-        self.by_key.extend(layer.iter().map(|&index| (self.keys.key(index), index)));
-        self.by_key.sort_unstable();
-        for (place, entry) in layer.iter_mut().zip(&self.by_key) {
-            *place = entry.1;
-        }
-        if !self.keys.ids_rise() {
-            self.sort_ties(layer);
-        }
+        self.sort_ties(layer);
     }
 
-    /// Sorts runs of equal keys by id. Few tasks are equal in affinity and tokens, so that few ids are looked at.
+    /// Sorts runs of equal rounded keys in full. Few tasks are equal in affinity and tokens, so that few ids are
+    /// looked at.
     fn sort_ties(&mut self, layer: &mut [u32]) {
         let mut start = 0;
         for end in 1..=layer.len() {
-            if end == layer.len() || self.by_key[end].0 != self.by_key[start].0 {
-                if end - start > 1 {
-                    self.sort_by_id(&mut layer[start..end]);
-                }
+            let ends = end == layer.len()
+                || self.sorted[end] >> PLACE_BITS != self.sorted[start] >> PLACE_BITS;
+            if ends {
+                self.sort_run(&mut layer[start..end]);
                 start = end;
             }
         }
     }
 
-    fn sort_by_id(&mut self, run: &mut [u32]) {
-        let prefixes = run.iter().map(|&index| (prefix((self.id_at)(index), self.shared), index));
-        self.by_id.clear();
-        self.by_id.extend(prefixes);
-        self.by_id.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then_with(|| (self.id_at)(a.1).cmp((self.id_at)(b.1))).then(a.1.cmp(&b.1))
+    fn sort_run(&mut self, run: &mut [u32]) {
+        if run.len() < 2 {
+            return;
+        }
+        if self.keys.ids_rise() {
+            run.sort_by_cached_key(|&index| ((self.exact)(index), index));
+            return;
+        }
+        let id_at = &self.id_at;
+        // Long runs are worth a look at all ids, so that eight bytes tell most of them apart.
+        let shared = match self.shared {
+            Some(shared) => shared,
+            None if run.len() > 16 => {
+                *self.shared.insert(shared_prefix(self.keys.len() as u32, id_at))
+            }
+            None => 0,
+        };
+        let mut entries: Vec<(ExactKey, u64, u32)> = run
+            .iter()
+            .map(|&index| ((self.exact)(index), prefix(id_at(index), shared), index))
+            .collect();
+        entries.sort_unstable_by(|a, b| {
+            (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| (id_at(a.2), a.2).cmp(&(id_at(b.2), b.2)))
         });
-        for (place, entry) in run.iter_mut().zip(&self.by_id) {
-            *place = entry.1;
+        for (place, entry) in run.iter_mut().zip(entries) {
+            *place = entry.2;
         }
     }
 }

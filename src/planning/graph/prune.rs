@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::intern::IdTable;
+use super::intern::{IdTable, Signature};
 use crate::model::{Link, Normalization, TaskNode};
 use crate::text::nearest;
 
 /// How many missing ids get a suggestion. A file full of them is not a slip of the finger.
-const SUGGESTIONS: usize = 50;
+const SUGGESTIONS: usize = 20;
 
 /// Prunes the links of tasks and reports each one, with the nearest id where one is near.
 pub fn prune_missing(tasks: &mut [TaskNode]) -> Vec<Normalization> {
@@ -66,10 +66,13 @@ fn known_links(tasks: &[TaskNode]) -> Vec<bool> {
     let id_at = |index: usize| tasks[index].id.as_str();
     let mut ids = IdTable::with_capacity(tasks.len());
     for task in tasks {
-        ids.push(task.id.as_str(), id_at);
+        ids.push(task.id.as_str(), Signature::of(task.id.as_str()), id_at);
     }
     let links = tasks.iter().flat_map(|task| &task.dependencies);
-    links.map(|link| ids.get(link.task.as_str(), id_at).is_some()).collect()
+    links
+        .map(|link| link.task.as_str())
+        .map(|id| ids.get(id, Signature::of(id), id_at).is_some())
+        .collect()
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use super::adjacency::Adjacency;
 use super::cycle::{self, Cycle};
-use super::gather::{self, Gathered};
+use super::gather::{self, Gathered, Place};
 use super::order;
-use super::timing::{self, Graph, Offsets, Place};
+use super::timing::{self, Extent, Offsets};
 use crate::model::{CriticalPathBy, GraphFacts, TaskId, TaskNode};
 
 /// What resolving found. Tasks are named by their index in the list that was resolved.
@@ -18,8 +18,6 @@ pub struct Resolved {
     pub critical_path_by: CriticalPathBy,
     /// The length of the critical path, in minutes or tokens.
     pub length: u64,
-    /// How much later than its earliest start each task may start without moving the end, in the same unit.
-    pub slack: Vec<u64>,
     pub layers: u32,
     /// What each task waits for: one entry for each of its links, in their order, that names a task of the list.
     pub predecessors: Adjacency,
@@ -34,27 +32,23 @@ pub struct Resolved {
 /// Resolves tasks in O((n + e) log n). All kinds of links count for cycles and depth. A link to an unknown task is
 /// passed over, since pruning reports it; of equal ids the first is meant.
 pub fn resolve(tasks: &[TaskNode], available: impl Fn(&str) -> bool) -> Result<Resolved, Cycle> {
-    let mut gathered = gather::gather(tasks, available);
-    let out_degrees = std::mem::take(&mut gathered.out_degrees);
-    let dependents = gathered.predecessors.reversed(&gathered.successors, out_degrees);
-    let offsets = offsets(tasks, &gathered, &dependents);
-    let graph = Graph {
-        predecessors: &gathered.predecessors,
-        dependents: &dependents,
-        successors: &gathered.successors,
-        weights: &gathered.weights,
-        offsets: &offsets,
-        in_order: gathered.in_order,
-    };
-    let Some(forward) = timing::forward(&graph) else {
-        return Err(cycle::shortest(tasks, &dependents));
-    };
+    let mut gathered = gather::gather(tasks, &available);
+    let (dependents, offsets, Extent { length, layers }) =
+        if gathered.timed && gathered.waits_for_weights() {
+            let extent = timing::extent(&gathered.places);
+            let dependents = timing::dependents_and_latest(&mut gathered, extent.length);
+            (dependents, Offsets::Weights, extent)
+        } else {
+            in_any_order(tasks, &mut gathered)?
+        };
+    let Gathered { predecessors, places, keys, .. } = gathered;
     let id_at = |index: u32| tasks[index as usize].id.as_str();
-    let critical_path = timing::critical_path(&graph, &forward, id_at);
-    let slack = timing::slack(&graph, &forward);
-    let Gathered { predecessors, keys, .. } = gathered;
-    let layers = forward.places.iter().map(|place| place.depth + 1).max().unwrap_or(0);
-    let by_layer = order::by_layer(&keys, &forward.places, layers, id_at);
+    let critical_path = timing::critical_path(&places, &predecessors, &offsets, length, id_at);
+    let exact = |index: u32| {
+        let task = &tasks[index as usize];
+        (!gather::affinity(task, &available).to_bits(), task.estimated_tokens)
+    };
+    let by_layer = order::by_layer(&keys, &places, layers, id_at, exact);
     let (order, by_key) = if keys.has_one_priority() {
         (by_layer, None)
     } else {
@@ -62,28 +56,44 @@ pub fn resolve(tasks: &[TaskNode], available: impl Fn(&str) -> bool) -> Result<R
         (order::execution_order(&by_key, &predecessors, &dependents), Some(by_key))
     };
     Ok(Resolved {
-        roots: order.iter().copied().filter(|&index| predecessors.of(index).is_empty()).collect(),
+        roots: roots(&order, &places, by_key.is_none()),
         order,
         critical_path,
         critical_path_by: gathered.by,
-        length: forward.length.cast_unsigned(),
-        slack,
+        length: length.cast_unsigned(),
         layers,
         predecessors,
         dependents,
         estimated_total_tokens: gathered.total_tokens,
-        places: forward.places,
+        places,
         by_key,
     })
 }
 
-fn offsets(tasks: &[TaskNode], gathered: &Gathered, dependents: &Adjacency) -> Offsets {
-    if gathered.plain || gathered.by == CriticalPathBy::Tokens {
-        return Offsets::Weights;
+/// Times tasks that are not listed in an order in which they could be done, or whose links have kinds and lags.
+fn in_any_order(
+    tasks: &[TaskNode],
+    gathered: &mut Gathered,
+) -> Result<(Adjacency, Offsets, Extent), Cycle> {
+    let dependents = timing::dependents(gathered);
+    let offsets = Offsets::of(tasks, gathered, &dependents);
+    let Gathered { places, predecessors, .. } = gathered;
+    let Some(queue) = timing::forward(places, predecessors, &dependents, &offsets) else {
+        return Err(cycle::shortest(tasks, &dependents));
+    };
+    let extent = timing::extent(places);
+    timing::backward(places, &queue, &dependents, &offsets, extent.length);
+    Ok((dependents, offsets, extent))
+}
+
+/// The tasks of depth 0. Under one priority they are the first layer and stand at the front.
+fn roots(order: &[u32], places: &[Place], at_front: bool) -> Vec<u32> {
+    let is_root = |index: &&u32| places[**index as usize].depth == 0;
+    if at_front {
+        order.iter().take_while(is_root).copied().collect()
+    } else {
+        order.iter().filter(is_root).copied().collect()
     }
-    let by_successor = gather::offsets(tasks, gathered);
-    let by_predecessor = gathered.predecessors.carry(dependents, &by_successor);
-    Offsets::PerLink { by_successor, by_predecessor }
 }
 
 impl Resolved {
@@ -95,6 +105,12 @@ impl Resolved {
     /// The earliest start of a task, in minutes or tokens.
     pub fn earliest(&self, index: u32) -> u64 {
         self.places[index as usize].earliest.cast_unsigned()
+    }
+
+    /// How much later than its earliest start a task may start without moving the end, in the same unit.
+    pub fn slack(&self, index: u32) -> u64 {
+        let place = &self.places[index as usize];
+        (place.latest - place.earliest).cast_unsigned()
     }
 
     /// The place of each task by the selection key alone. Ready tasks are started by rising rank.

@@ -1,9 +1,11 @@
-//! Depth, earliest and latest times, and the critical path of a graph in compressed form.
+//! Depth, earliest and latest starts, and the critical path of a graph in compressed form.
 //!
 //! Every kind of link says "the successor starts no sooner than the predecessor's start plus an offset", so that one
 //! pass forward and one backward answer for all of them.
 
 use super::adjacency::Adjacency;
+use super::gather::{Gathered, Place};
+use crate::model::{Link, LinkKind, TaskNode};
 
 /// How far after its predecessor's start a successor may start.
 #[derive(Clone, Debug)]
@@ -14,175 +16,174 @@ pub(super) enum Offsets {
     PerLink { by_successor: Vec<i64>, by_predecessor: Vec<i64> },
 }
 
-/// Where a task stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) earliest: i64,
-    pub(super) depth: u32,
-    /// How many predecessors the forward pass has not passed yet.
-    waiting: u32,
+impl Offsets {
+    pub(super) fn of(tasks: &[TaskNode], gathered: &Gathered, dependents: &Adjacency) -> Self {
+        if gathered.waits_for_weights() {
+            return Self::Weights;
+        }
+        let by_successor = by_successor(tasks, gathered);
+        let by_predecessor = gathered.predecessors.carry(dependents, &by_successor);
+        Self::PerLink { by_successor, by_predecessor }
+    }
 }
 
-/// What the forward pass found.
-#[derive(Debug)]
-pub(super) struct Forward {
-    pub(super) places: Vec<Place>,
-    /// Some topological order, unless the list itself is one.
-    queue: Option<Vec<u32>>,
+/// The offset of each link, in the order of the predecessors. Unknown tasks have no link.
+fn by_successor(tasks: &[TaskNode], gathered: &Gathered) -> Vec<i64> {
+    let mut offsets = Vec::with_capacity(gathered.predecessors.edges());
+    let weight = |index: usize| gathered.places[index].weight;
+    for (index, task) in tasks.iter().enumerate() {
+        let mut known = gathered.predecessors.of(index as u32).iter().peekable();
+        for link in &task.dependencies {
+            let names = |from: &&u32| tasks[**from as usize].id == link.task;
+            if let Some(from) = known.next_if(names) {
+                offsets.push(offset(link, weight(*from as usize), weight(index)));
+            }
+        }
+    }
+    offsets
+}
+
+/// How long after the predecessor's start the successor may start.
+fn offset(link: &Link, predecessor: i64, successor: i64) -> i64 {
+    let lag = i64::from(link.lag_minutes);
+    match link.kind {
+        LinkKind::FS => lag + predecessor,
+        LinkKind::SS => lag,
+        LinkKind::FF => lag + predecessor - successor,
+        LinkKind::SF => lag - successor,
+    }
+}
+
+/// How large a graph is in time and depth.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Extent {
     /// When the last task finishes.
     pub(super) length: i64,
+    pub(super) layers: u32,
 }
 
-/// Walks the graph from its roots; nothing is returned if there is a cycle.
-pub(super) fn forward(graph: &Graph<'_>) -> Option<Forward> {
-    match (graph.in_order, graph.offsets) {
-        (true, Offsets::Weights) => Some(along_list(graph, |from, _| graph.weights[from])),
-        (true, Offsets::PerLink { by_successor, .. }) => {
-            Some(along_list(graph, |_, edge| by_successor[edge]))
-        }
-        (false, Offsets::Weights) => walk(graph, |from, _| graph.weights[from]),
-        (false, Offsets::PerLink { by_predecessor, .. }) => {
-            walk(graph, |_, edge| by_predecessor[edge])
+pub(super) fn extent(places: &[Place]) -> Extent {
+    places.iter().fold(Extent::default(), |extent, place| Extent {
+        length: extent.length.max(place.earliest + place.weight),
+        layers: extent.layers.max(place.depth + 1),
+    })
+}
+
+/// Lays out the dependents and finds the latest starts in one loop over the links from the back. Only where the list
+/// is a topological order and links wait for weights.
+pub(super) fn dependents_and_latest(gathered: &mut Gathered, length: i64) -> Adjacency {
+    let mut end = 0;
+    for place in &mut gathered.places {
+        end += place.links;
+        place.links = end;
+        place.latest = length - place.weight;
+    }
+    let places = &mut gathered.places;
+    let mut items = vec![0u32; gathered.successors.len()];
+    for (&from, &to) in gathered.predecessors.items().iter().zip(&gathered.successors).rev() {
+        let latest = places[to as usize].latest;
+        let place = &mut places[from as usize];
+        place.latest = place.latest.min(latest - place.weight);
+        // From the end of its slice this moves down to the start.
+        place.links -= 1;
+        items[place.links as usize] = to;
+    }
+    Adjacency::from_parts(places.iter().map(|place| place.links), items)
+}
+
+/// Lays out the dependents alone.
+pub(super) fn dependents(gathered: &mut Gathered) -> Adjacency {
+    dependents_and_latest(gathered, 0)
+}
+
+/// Kahn's algorithm with a plain queue, for depth and earliest starts. Returns a topological order, or nothing if
+/// there is a cycle.
+pub(super) fn forward(
+    places: &mut [Place],
+    predecessors: &Adjacency,
+    dependents: &Adjacency,
+    offsets: &Offsets,
+) -> Option<Vec<u32>> {
+    match offsets {
+        Offsets::Weights => walk(places, predecessors, dependents, |from, _| from.weight),
+        Offsets::PerLink { by_predecessor, .. } => {
+            walk(places, predecessors, dependents, |_, edge| by_predecessor[edge])
         }
     }
 }
 
-/// The graph in compressed form.
-#[derive(Debug)]
-pub(super) struct Graph<'a> {
-    pub(super) predecessors: &'a Adjacency,
-    pub(super) dependents: &'a Adjacency,
-    /// The successor of each link, in the order of the predecessors.
-    pub(super) successors: &'a [u32],
-    pub(super) weights: &'a [i64],
-    pub(super) offsets: &'a Offsets,
-    /// Whether every link points from an earlier task of the list to a later one.
-    pub(super) in_order: bool,
-}
-
-/// One flat loop over the links, where the list is a topological order.
 #[inline]
-fn along_list(graph: &Graph<'_>, offset: impl Fn(usize, usize) -> i64) -> Forward {
-    let mut places = vec![Place::default(); graph.weights.len()];
-    let links = graph.predecessors.items().iter().zip(graph.successors);
-    for (edge, (&from, &to)) in links.enumerate() {
-        let Place { earliest, depth, .. } = places[from as usize];
-        let place = &mut places[to as usize];
-        place.earliest = place.earliest.max(earliest.saturating_add(offset(from as usize, edge)));
-        place.depth = place.depth.max(depth + 1);
-    }
-    Forward { length: last_finish(&places, graph.weights), places, queue: None }
-}
-
-/// Kahn's algorithm with a plain queue.
-#[inline]
-fn walk(graph: &Graph<'_>, offset: impl Fn(usize, usize) -> i64) -> Option<Forward> {
-    let count = graph.weights.len();
-    let mut places = vec![Place::default(); count];
-    // Every ready task is written behind the last one; whether it stays is a sum, not a branch.
+fn walk(
+    places: &mut [Place],
+    predecessors: &Adjacency,
+    dependents: &Adjacency,
+    offset: impl Fn(&Place, usize) -> i64,
+) -> Option<Vec<u32>> {
+    let count = places.len();
+    // Every task is written behind the last ready one; whether it stays is a sum, not a branch.
     let mut queue = vec![0u32; count + 1];
     let mut filled = 0;
     for (index, place) in places.iter_mut().enumerate() {
-        place.waiting = graph.predecessors.range(index as u32).len() as u32;
+        (place.earliest, place.depth) = (0, 0);
+        place.links = predecessors.range(index as u32).len() as u32;
         queue[filled] = index as u32;
-        filled += usize::from(place.waiting == 0);
+        filled += usize::from(place.links == 0);
     }
     let mut at = 0;
     while at < filled {
-        let from = queue[at];
+        let edges = dependents.range(queue[at]);
+        let from = places[queue[at] as usize];
         at += 1;
-        let edges = graph.dependents.range(from);
-        let Place { earliest, depth, .. } = places[from as usize];
-        for (&to, edge) in graph.dependents.items()[edges.clone()].iter().zip(edges) {
+        for (&to, edge) in dependents.items()[edges.clone()].iter().zip(edges) {
             let place = &mut places[to as usize];
-            let bound = earliest.saturating_add(offset(from as usize, edge));
-            place.earliest = place.earliest.max(bound);
-            place.depth = place.depth.max(depth + 1);
-            place.waiting -= 1;
+            place.earliest = place.earliest.max(from.earliest + offset(&from, edge));
+            place.depth = place.depth.max(from.depth + 1);
+            place.links -= 1;
             queue[filled] = to;
-            filled += usize::from(place.waiting == 0);
+            filled += usize::from(place.links == 0);
         }
     }
     queue.pop();
-    let length = last_finish(&places, graph.weights);
-    (filled == count).then_some(Forward { places, queue: Some(queue), length })
+    (filled == count).then_some(queue)
 }
 
-fn last_finish(places: &[Place], weights: &[i64]) -> i64 {
-    let finishes = places.iter().zip(weights);
-    finishes.map(|(place, weight)| place.earliest.saturating_add(*weight)).max().unwrap_or(0)
-}
-
-/// How much later than its earliest start each task may start without moving the end.
-pub(super) fn slack(graph: &Graph<'_>, forward: &Forward) -> Vec<u64> {
-    let weight = |from: usize, _: usize| graph.weights[from];
-    let mut latest = match (&forward.queue, graph.offsets) {
-        (None, Offsets::Weights) => back_along_list(graph, forward.length, weight),
-        (None, Offsets::PerLink { by_successor, .. }) => {
-            back_along_list(graph, forward.length, |_, edge| by_successor[edge])
-        }
-        (Some(queue), Offsets::Weights) => back(graph, queue, forward.length, weight),
-        (Some(queue), Offsets::PerLink { by_predecessor, .. }) => {
-            back(graph, queue, forward.length, |_, edge| by_predecessor[edge])
-        }
-    };
-    for (latest, place) in latest.iter_mut().zip(&forward.places) {
-        *latest = latest.saturating_sub(place.earliest).max(0);
-    }
-    latest.into_iter().map(i64::cast_unsigned).collect()
-}
-
-#[inline]
-fn back_along_list(
-    graph: &Graph<'_>,
-    length: i64,
-    offset: impl Fn(usize, usize) -> i64,
-) -> Vec<i64> {
-    let mut latest: Vec<i64> =
-        graph.weights.iter().map(|weight| length.saturating_sub(*weight)).collect();
-    let links = graph.predecessors.items().iter().zip(graph.successors);
-    for (edge, (&from, &to)) in links.enumerate().rev() {
-        let bound = latest[to as usize].saturating_sub(offset(from as usize, edge));
-        let latest = &mut latest[from as usize];
-        *latest = bound.min(*latest);
-    }
-    latest
-}
-
-#[inline]
-fn back(
-    graph: &Graph<'_>,
+/// Finds the latest starts, from the last task of a topological order to the first.
+pub(super) fn backward(
+    places: &mut [Place],
     queue: &[u32],
+    dependents: &Adjacency,
+    offsets: &Offsets,
     length: i64,
-    offset: impl Fn(usize, usize) -> i64,
-) -> Vec<i64> {
-    let mut latest = vec![0i64; graph.weights.len()];
+) {
     for &from in queue.iter().rev() {
-        let edges = graph.dependents.range(from);
-        let from = from as usize;
-        let mut bound = length.saturating_sub(graph.weights[from]);
-        for (&to, edge) in graph.dependents.items()[edges.clone()].iter().zip(edges) {
-            bound = bound.min(latest[to as usize].saturating_sub(offset(from, edge)));
+        let weight = places[from as usize].weight;
+        let mut latest = length - weight;
+        for edge in dependents.range(from) {
+            let offset = match offsets {
+                Offsets::Weights => weight,
+                Offsets::PerLink { by_predecessor, .. } => by_predecessor[edge],
+            };
+            latest = latest.min(places[dependents.items()[edge] as usize].latest - offset);
         }
-        latest[from] = bound;
+        places[from as usize].latest = latest;
     }
-    latest
 }
 
 /// One chain of links that each bind, ending at the task that finishes last. Ties go to the smaller id.
 pub(super) fn critical_path<'a>(
-    graph: &Graph<'_>,
-    forward: &Forward,
+    places: &[Place],
+    predecessors: &Adjacency,
+    offsets: &Offsets,
+    length: i64,
     id_at: impl Fn(u32) -> &'a str,
 ) -> Vec<u32> {
     let smallest = |best: Option<u32>, index: u32| match best {
         Some(best) if id_at(best) <= id_at(index) => Some(best),
         _ => Some(index),
     };
-    let earliest = |index: u32| forward.places[index as usize].earliest;
     let mut end = None;
-    for (index, (place, weight)) in forward.places.iter().zip(graph.weights).enumerate() {
-        if place.earliest.saturating_add(*weight) == forward.length {
+    for (index, place) in places.iter().enumerate() {
+        if place.earliest + place.weight == length {
             end = smallest(end, index as u32);
         }
     }
@@ -190,13 +191,14 @@ pub(super) fn critical_path<'a>(
     while let Some(index) = end {
         path.push(index);
         end = None;
-        for edge in graph.predecessors.range(index) {
-            let from = graph.predecessors.items()[edge];
-            let offset = match graph.offsets {
-                Offsets::Weights => graph.weights[from as usize],
+        for edge in predecessors.range(index) {
+            let from = predecessors.items()[edge];
+            let before = &places[from as usize];
+            let offset = match offsets {
+                Offsets::Weights => before.weight,
                 Offsets::PerLink { by_successor, .. } => by_successor[edge],
             };
-            if earliest(from).saturating_add(offset) == earliest(index) {
+            if before.earliest + offset == places[index as usize].earliest {
                 end = smallest(end, from);
             }
         }

@@ -31,9 +31,14 @@ impl<'a> Decoder<'a> {
         Self { lines, vocabulary, violations: Vec::new(), normalization: Vec::new() }
     }
 
+    /// Whether so much is wrong that nothing more is collected.
+    pub(super) fn is_full(&self) -> bool {
+        self.violations.len() >= MAX_VIOLATIONS
+    }
+
     /// Reports a violation at a byte of the file.
     pub(super) fn report(&mut self, mut violation: Violation, at: usize) {
-        if self.violations.len() < MAX_VIOLATIONS {
+        if !self.is_full() {
             let (line, column) = self.lines.place(at);
             (violation.line, violation.column) = (Some(line), Some(column));
             self.violations.push(violation);
@@ -100,6 +105,9 @@ impl<'a> Decoder<'a> {
     }
 
     fn unknown_field(&mut self, entry: &Entry, path: Path<'_>, known: &[FieldNames]) {
+        if self.is_full() {
+            return;
+        }
         let names = known.iter().flat_map(|(name, aliases)| std::iter::once(name).chain(*aliases));
         let fix = if let Some(name) = nearest(&entry.key, names.copied()) {
             format!("Did you mean `{name}`?")

@@ -1,6 +1,6 @@
 //! Decodes a whole plan: its own fields, ids, links and resources.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::decoder::{Decoder, FieldNames};
 use super::task::{self, Placed, SANDBOX};
@@ -25,6 +25,9 @@ pub(super) const PLAN_FIELDS: &[FieldNames] = &[
 
 /// The longest rationale, in characters.
 const MAX_RATIONALE: usize = 4000;
+
+/// How many resources a plan may declare.
+const MAX_RESOURCES: usize = 1000;
 
 /// A plan as far as it could be read, with all that is wrong with it.
 #[derive(Debug, Default)]
@@ -82,6 +85,11 @@ fn own_fields<'t>(
         let path = Path::Field(&Path::Root, "resources");
         // A capacity that cannot be used is reported once; as unlimited it causes no echoes.
         if let Value::Table(entries) = &tree.value {
+            if entries.len() > MAX_RESOURCES {
+                let message = format!("has more than {MAX_RESOURCES} entries");
+                decoder.bad(tree, path, message, "Declare fewer resources.");
+                return;
+            }
             plan.resources = entries.iter().map(|entry| (entry.key.clone(), u32::MAX)).collect();
         }
         let units = task::units(decoder, tree, path, 1);
@@ -142,8 +150,7 @@ fn settle_ids(
             }
         })
         .collect();
-    let taken: std::collections::HashSet<TaskId> =
-        stated.iter().filter_map(|id| id.clone().ok().flatten()).collect();
+    let taken: HashSet<TaskId> = stated.iter().filter_map(|id| id.clone().ok().flatten()).collect();
     stated
         .into_iter()
         .enumerate()
@@ -192,6 +199,9 @@ fn check_resources(decoder: &mut Decoder<'_>, plan: &Plan, placed: &[Placed]) {
     for placed in placed {
         for (name, demand, at) in &placed.resources {
             let id = &placed.task.id;
+            if decoder.is_full() {
+                return;
+            }
             let (message, fix) = match plan.resources.get(name) {
                 Some(capacity) if demand <= capacity => continue,
                 Some(capacity) => (
@@ -228,6 +238,7 @@ fn finish(mut decoder: Decoder<'_>, mut plan: Plan, placed: &[Placed]) -> Decode
         decoder.report(Violation::new("bad_value", Severity::Fatal, message, fix), 0);
     }
     plan.tasks = placed.iter().map(|placed| placed.task.clone()).collect();
+    share_ids(&mut plan);
     report_missing(&mut decoder, &mut plan, placed);
     if links <= MAX_LINKS
         && let Err(cycle) = resolve(&plan.tasks, |_| true)
@@ -250,9 +261,19 @@ fn finish(mut decoder: Decoder<'_>, mut plan: Plan, placed: &[Placed]) -> Decode
     }
 }
 
+/// Lets links share the memory of the ids they name.
+fn share_ids(plan: &mut Plan) {
+    let ids: HashSet<TaskId> = plan.tasks.iter().map(|task| task.id.clone()).collect();
+    for link in plan.tasks.iter_mut().flat_map(|task| &mut task.dependencies) {
+        if let Some(id) = ids.get(&link.task) {
+            link.task = id.clone();
+        }
+    }
+}
+
 /// Prunes links and turns each missing one into a warning at its place.
 fn report_missing(decoder: &mut Decoder<'_>, plan: &mut Plan, placed: &[Placed]) {
-    let known: std::collections::HashSet<_> = placed.iter().map(|placed| &placed.task.id).collect();
+    let known: HashSet<_> = placed.iter().map(|placed| &placed.task.id).collect();
     let missing: Vec<usize> = placed
         .iter()
         .flat_map(|placed| &placed.links)
