@@ -97,6 +97,7 @@ impl App {
             clock: engine::wall_clock(),
             runner: Arc::new(ShellRunner::new(self.redactor(), without)),
             features,
+            durability: engine::Durability::default(),
         }
     }
 

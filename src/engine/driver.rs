@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::controller::{self, Effect};
 use super::coordinator;
 use super::coordinator::queue::ReadyQueue;
-use super::{EngineOptions, Job, summary};
+use super::{Durability, EngineOptions, Job, summary};
 use crate::event::{
     CallEvent, CallOutcome, CloseReason, Command, Event, PlanEvent, Record, RepeatClass, RiskClass,
     RunEvent, SessionEvent, TaskEvent,
@@ -75,6 +75,8 @@ pub(super) struct Driver {
     timers: BinaryHeap<Reverse<(Timestamp, usize)>>,
     outbox: Vec<Record>,
     starts: Vec<Start>,
+    /// Calls that may start before their intent is durable, because repeating them is safe.
+    early: Vec<Job>,
     unacknowledged: VecDeque<Unacknowledged>,
     since_checkpoint: u64,
     closing: Option<CloseReason>,
@@ -105,6 +107,7 @@ impl Driver {
             timers: BinaryHeap::new(),
             outbox: Vec::new(),
             starts: Vec::new(),
+            early: Vec::new(),
             unacknowledged: VecDeque::new(),
             since_checkpoint: 0,
             closing: None,
@@ -487,6 +490,9 @@ impl Driver {
         let batch = Batch { rows, summary: Some(summary(&self.state)), checkpoint };
         let ack = self.journal.append(batch).await?;
         self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
+        for job in std::mem::take(&mut self.early) {
+            self.start_job(job);
+        }
         Ok(())
     }
 

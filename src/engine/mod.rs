@@ -54,6 +54,16 @@ impl Default for Features {
     }
 }
 
+/// What a call waits for before it starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Its intent is durable, unless repeating it is safe: then many steps share one write to the disk.
+    #[default]
+    Grouped,
+    /// Its intent is durable, always.
+    Strict,
+}
+
 /// How a session is run in this process.
 #[derive(Clone)]
 pub struct EngineOptions {
@@ -62,6 +72,7 @@ pub struct EngineOptions {
     pub clock: Clock,
     pub runner: Arc<dyn Runner>,
     pub features: Features,
+    pub durability: Durability,
 }
 
 impl std::fmt::Debug for EngineOptions {

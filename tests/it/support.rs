@@ -168,8 +168,13 @@ impl Bench {
     ) -> SessionHandle {
         let state = self.state();
         let journal = self.store.acquire(&self.id).unwrap();
-        let options =
-            EngineOptions { jobs, clock: engine::wall_clock(), runner: Arc::new(runner), features };
+        let options = EngineOptions {
+            jobs,
+            clock: engine::wall_clock(),
+            runner: Arc::new(runner),
+            features,
+            durability: Default::default(),
+        };
         engine::start(journal, state, first, options)
     }
 
