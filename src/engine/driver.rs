@@ -441,11 +441,14 @@ impl Driver {
                 self.say(intent);
                 self.running.insert(call.clone(), CancellationToken::new());
                 let workspace = PathBuf::from(&self.state.session.workspace);
-                self.starts.push(Start::Job(Box::new(Job {
-                    call,
-                    task: Arc::new(node),
-                    workspace,
-                })));
+                let safe =
+                    node.repeat == Repeat::Safe && self.options.durability == Durability::Grouped;
+                let job = Job { call, task: Arc::new(node), workspace };
+                if safe {
+                    self.early.push(job);
+                } else {
+                    self.starts.push(Start::Job(Box::new(job)));
+                }
             }
         }
     }

@@ -173,7 +173,7 @@ impl Bench {
             clock: engine::wall_clock(),
             runner: Arc::new(runner),
             features,
-            durability: Default::default(),
+            durability: engine::Durability::default(),
         };
         engine::start(journal, state, first, options)
     }
