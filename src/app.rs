@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::cli::{Problem, Shared};
-use crate::config::{self, Origin, Settings};
+use crate::config::{self, Jobs, Origin, Settings};
 use crate::engine::resume::{TakeUp, first_events};
 use crate::engine::{self, EngineOptions, Features, SessionHandle, ShellRunner};
 use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, SessionEvent};
@@ -93,11 +93,13 @@ impl App {
             tool_affinity: self.settings.enable_tool_affinity.value,
         };
         EngineOptions {
-            jobs: self.settings.jobs.value,
+            jobs: self.settings.jobs.value.initial(),
             clock: engine::wall_clock(),
             runner: Arc::new(ShellRunner::new(self.redactor(), without)),
             features,
             durability: engine::Durability::default(),
+            caps: self.settings.caps(),
+            adapt_jobs: self.settings.jobs.value == Jobs::Auto,
         }
     }
 

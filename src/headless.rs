@@ -25,6 +25,8 @@ impl Answers {
                 self.approve_plans.then_some(ChoiceAction::ApproveAndRun)
             }
             RequestKind::InDoubt { .. } => self.in_doubt,
+            // Raising a limit is for the person alone.
+            RequestKind::Cap { .. } => None,
         }
         .map(Answer::from)
     }
@@ -207,6 +209,7 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
         let remedy = match request.kind {
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
             RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
+            RequestKind::Cap { .. } => "raise it on a screen, or in the settings",
         };
         let about = request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
         lines.push(format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why));

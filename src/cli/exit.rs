@@ -13,6 +13,8 @@ pub enum Exit {
     Usage,
     /// An answer is needed and nobody can give it.
     NeedsPerson,
+    /// A limit was reached, and nobody can raise it here.
+    CapReached,
     /// A signal ended it.
     Signal(u8),
 }
@@ -24,6 +26,7 @@ impl From<Exit> for ExitCode {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::NeedsPerson => 3,
+            Exit::CapReached => 4,
             Exit::Signal(number) => 128 + number,
         })
     }

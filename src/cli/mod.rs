@@ -39,7 +39,7 @@ Examples:
   planwright resume last                go on after a quit or a crash
   planwright check plan.toml            find mistakes in a plan file
 
-Exit codes: 0 success, 1 the plan or a task failed, 2 usage, 3 an answer is needed,
+Exit codes: 0 success, 1 the plan or a task failed, 2 usage, 3 an answer is needed, 4 a cap was hit,
 129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
 
 /// Flags that every subcommand understands.
@@ -60,9 +60,9 @@ pub struct Shared {
     /// Approve plan requests; never raises a tool's permission
     #[arg(long, global = true)]
     pub yes: bool,
-    /// How many tasks may run at once, 1 to 64
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub jobs: Option<u32>,
+    /// How many tasks may run at once, 1 to 64, or `auto`
+    #[arg(long, global = true, value_name = "N|auto")]
+    pub jobs: Option<crate::config::Jobs>,
     /// Print JSON, one object per line
     #[arg(long, global = true)]
     pub json: bool,

@@ -10,7 +10,7 @@ use crate::app::{self, App};
 use crate::engine::SessionHandle;
 use crate::event::{CloseReason, Command};
 use crate::headless::{self, Answers, Ending, Follower, Format, Lines};
-use crate::model::SessionId;
+use crate::model::{RequestKind, SessionId};
 use crate::state::SessionState;
 use crate::store::Store;
 use crate::tui::{self, ExitReason, SessionView};
@@ -116,7 +116,13 @@ async fn follow(
         }
         Ok(Ending::NeedsPerson) => {
             needs_person(&id, &state);
-            Ok(Exit::NeedsPerson)
+            let only_caps = !state.requests.open.is_empty()
+                && state
+                    .requests
+                    .open
+                    .values()
+                    .all(|open| matches!(open.request.kind, RequestKind::Cap { .. }));
+            Ok(if only_caps { Exit::CapReached } else { Exit::NeedsPerson })
         }
         Ok(ending) => {
             parting(&id, &state);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::{Origin, Settings, Sourced};
+use super::{Jobs, Origin, Settings, Sourced};
 
 /// Why a config file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -23,10 +23,13 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 10] = [
     "theme",
     "ascii",
     "jobs",
+    "run_wall_time_min",
+    "run_token_limit",
+    "budget_per_session_usd",
     "enable_task_graphs",
     "enable_react_tracing",
     "enable_tool_affinity",
@@ -58,6 +61,15 @@ impl Reader<'_> {
             "theme" => settings.theme = self.text_value(name, item)?,
             "ascii" => settings.ascii = self.flag(name, item)?,
             "jobs" => settings.jobs = self.jobs(name, item)?,
+            "run_wall_time_min" => {
+                let minutes = self.positive(name, item)?;
+                settings.run_wall_time_min =
+                    Sourced { value: Some(minutes.value), origin: minutes.origin };
+            }
+            "run_token_limit" => settings.run_token_limit = self.positive(name, item)?,
+            "budget_per_session_usd" => {
+                settings.budget_per_session_usd = self.dollars(name, item)?
+            }
             "enable_task_graphs" => settings.enable_task_graphs = self.flag(name, item)?,
             "enable_react_tracing" => settings.enable_react_tracing = self.flag(name, item)?,
             "enable_tool_affinity" => settings.enable_tool_affinity = self.flag(name, item)?,
@@ -101,12 +113,30 @@ impl Reader<'_> {
         Ok(self.sourced(flag))
     }
 
-    fn jobs(&self, name: &str, item: &Item) -> Result<Sourced<u32>, ConfigError> {
-        item.as_integer()
-            .and_then(|jobs| u32::try_from(jobs).ok())
-            .filter(|jobs| (1..=64).contains(jobs))
+    fn jobs(&self, name: &str, item: &Item) -> Result<Sourced<Jobs>, ConfigError> {
+        let number = item.as_integer().map(|jobs| jobs.to_string());
+        number
+            .as_deref()
+            .or(item.as_str())
+            .and_then(|jobs| jobs.parse().ok())
             .map(|jobs| self.sourced(jobs))
-            .ok_or_else(|| self.wrong(name, item, "a number from 1 to 64"))
+            .ok_or_else(|| self.wrong(name, item, "a number from 1 to 64, or \"auto\""))
+    }
+
+    fn positive(&self, name: &str, item: &Item) -> Result<Sourced<u64>, ConfigError> {
+        item.as_integer()
+            .and_then(|number| u64::try_from(number).ok())
+            .filter(|number| *number > 0)
+            .map(|number| self.sourced(number))
+            .ok_or_else(|| self.wrong(name, item, "a number above 0"))
+    }
+
+    fn dollars(&self, name: &str, item: &Item) -> Result<Sourced<f64>, ConfigError> {
+        item.as_float()
+            .or_else(|| item.as_integer().map(|whole| whole as f64))
+            .filter(|dollars| dollars.is_finite() && *dollars >= 0.0)
+            .map(|dollars| self.sourced(dollars))
+            .ok_or_else(|| self.wrong(name, item, "an amount in dollars"))
     }
 
     fn wrong(&self, name: &str, item: &Item, expected: &'static str) -> ConfigError {
@@ -140,7 +170,8 @@ mod tests {
     #[test]
     fn values_carry_their_origin() {
         let settings = read("jobs = 7\n[keys]\nquit = \"Q\"\n").unwrap();
-        assert_eq!(settings.jobs.value, 7);
+        assert_eq!(settings.jobs.value, Jobs::Fixed(7));
+        assert_eq!(read("jobs = \"auto\"").unwrap().jobs.value, Jobs::Auto);
         assert_eq!(settings.jobs.origin, Origin::File("config.toml".into()));
         assert_eq!(settings.theme.origin, Origin::BuiltIn);
         assert_eq!(settings.keys["quit"].value, "Q");
@@ -154,7 +185,7 @@ mod tests {
         );
         assert_eq!(
             read("jobs = 0").unwrap_err(),
-            "config.toml:1: `jobs` must be a number from 1 to 64"
+            "config.toml:1: `jobs` must be a number from 1 to 64, or \"auto\""
         );
         assert_eq!(read("ascii = 1").unwrap_err(), "config.toml:1: `ascii` must be true or false");
         assert!(read("theme = ").unwrap_err().starts_with("config.toml:1: not TOML"));

@@ -11,6 +11,8 @@ pub use file::ConfigError;
 pub use paths::{config_file, data_dir};
 use serde::Serialize;
 
+use crate::model::{Caps, MicroDollars};
+
 /// Where a value came from; later ones win.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -52,6 +54,48 @@ impl<T> Sourced<T> {
     }
 }
 
+/// How many tasks may run at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Jobs {
+    Fixed(u32),
+    /// Follows load, breakers and rate limits.
+    Auto,
+}
+
+impl Jobs {
+    /// The number a run begins with.
+    pub fn initial(self) -> u32 {
+        match self {
+            Self::Fixed(jobs) => jobs,
+            Self::Auto => 3,
+        }
+    }
+}
+
+impl std::str::FromStr for Jobs {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        text.parse()
+            .ok()
+            .filter(|jobs| (1..=64).contains(jobs))
+            .map(Self::Fixed)
+            .ok_or_else(|| "a number from 1 to 64, or auto".to_owned())
+    }
+}
+
+impl Serialize for Jobs {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fixed(jobs) => serializer.serialize_u32(*jobs),
+            Self::Auto => serializer.serialize_str("auto"),
+        }
+    }
+}
+
 /// Everything that can be set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
@@ -59,7 +103,13 @@ pub struct Settings {
     /// Draws with plain ASCII.
     pub ascii: Sourced<bool>,
     /// How many tasks may run at once.
-    pub jobs: Sourced<u32>,
+    pub jobs: Sourced<Jobs>,
+    /// Minutes after which a run is held and asks; none unless set.
+    pub run_wall_time_min: Sourced<Option<u64>>,
+    /// Tokens after which a run is held and asks.
+    pub run_token_limit: Sourced<u64>,
+    /// Dollars after which a session is held and asks.
+    pub budget_per_session_usd: Sourced<f64>,
     /// Off runs the tasks one after another in the planner's order.
     pub enable_task_graphs: Sourced<bool>,
     /// Off journals no output of calls, only how they ended.
@@ -75,7 +125,10 @@ impl Default for Settings {
         Self {
             theme: Sourced::built_in("dark".to_owned()),
             ascii: Sourced::built_in(false),
-            jobs: Sourced::built_in(3),
+            jobs: Sourced::built_in(Jobs::Fixed(3)),
+            run_wall_time_min: Sourced::built_in(None),
+            run_token_limit: Sourced::built_in(2_000_000),
+            budget_per_session_usd: Sourced::built_in(2.0),
             enable_task_graphs: Sourced::built_in(true),
             enable_react_tracing: Sourced::built_in(true),
             enable_tool_affinity: Sourced::built_in(true),
@@ -104,6 +157,15 @@ impl Settings {
         Ok(settings)
     }
 
+    /// The limits a run begins with.
+    pub fn caps(&self) -> Caps {
+        Caps {
+            wall_time_min: self.run_wall_time_min.value,
+            tokens: self.run_token_limit.value,
+            session_cost: MicroDollars::from_dollars(self.budget_per_session_usd.value),
+        }
+    }
+
     /// All values with their origin, by name.
     pub fn rows(&self) -> Vec<Row> {
         fn row<T: Serialize>(name: &str, sourced: &Sourced<T>) -> Row {
@@ -117,6 +179,9 @@ impl Settings {
             row("theme", &self.theme),
             row("ascii", &self.ascii),
             row("jobs", &self.jobs),
+            row("run_wall_time_min", &self.run_wall_time_min),
+            row("run_token_limit", &self.run_token_limit),
+            row("budget_per_session_usd", &self.budget_per_session_usd),
             row("enable_task_graphs", &self.enable_task_graphs),
             row("enable_react_tracing", &self.enable_react_tracing),
             row("enable_tool_affinity", &self.enable_tool_affinity),

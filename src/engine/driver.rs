@@ -13,13 +13,15 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::caps;
 use super::controller::{self, Effect};
 use super::coordinator;
+use super::coordinator::adapt::{Pressure, load_per_core, next_jobs};
 use super::coordinator::queue::ReadyQueue;
 use super::{Durability, EngineOptions, Job, summary};
 use crate::event::{
-    CallEvent, CallOutcome, CloseReason, Command, Event, PlanEvent, Record, RepeatClass, RiskClass,
-    RunEvent, SessionEvent, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, Command, Event, PauseCause, PlanEvent,
+    Record, RepeatClass, RiskClass, RunEvent, SessionEvent, TaskEvent,
 };
 use crate::model::{CallId, Category, Digest, Failure, Repeat, RunKind, Seq, SkipReason, TaskNode};
 use crate::replay::CHECKPOINT_INTERVAL;
@@ -31,6 +33,9 @@ use crate::tools::process::{CallReport, Reports};
 const REPORTS: usize = 256;
 /// How many messages are handled before what they led to is written, so that a flood still reaches the journal.
 const TURN: usize = 128;
+
+/// How often the number of tasks at once is looked at when it adapts.
+const ADAPT_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// Why a session could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +84,8 @@ pub(super) struct Driver {
     early: Vec<Job>,
     unacknowledged: VecDeque<Unacknowledged>,
     since_checkpoint: u64,
+    /// Calls that a rate limit refused since the last look.
+    rate_limited: u32,
     closing: Option<CloseReason>,
 }
 
@@ -110,6 +117,7 @@ impl Driver {
             early: Vec::new(),
             unacknowledged: VecDeque::new(),
             since_checkpoint: 0,
+            rate_limited: 0,
             closing: None,
         };
         driver.rebuild_queue();
@@ -153,6 +161,7 @@ impl Driver {
                 None => self.close(CloseReason::Quit),
             },
             () = tokio::time::sleep(pause.unwrap_or_default()), if pause.is_some() => self.on_timer(),
+            () = tokio::time::sleep(ADAPT_EVERY), if self.options.adapt_jobs && !self.running.is_empty() => self.adapt(),
         }
         Ok(())
     }
@@ -252,7 +261,11 @@ impl Driver {
             CallReport::Output { stream, text } => {
                 self.say(CallEvent::Output { call, stream, text });
             }
-            CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes } => {
+            CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes, usage } => {
+                if matches!(&outcome, CallOutcome::Errored { failure } if failure.code == "rate_limited")
+                {
+                    self.rate_limited += 1;
+                }
                 let elapsed_ms = elapsed.as_millis() as u64;
                 let concluded = CallEvent::Concluded {
                     call: call.clone(),
@@ -260,6 +273,7 @@ impl Driver {
                     elapsed_ms,
                     output_bytes,
                     dropped_bytes,
+                    usage,
                 };
                 self.say(concluded);
                 self.running.remove(&call);
@@ -279,13 +293,7 @@ impl Driver {
             return;
         }
         let outcome = CallOutcome::CouldNotStart { message: message.clone() };
-        self.say(CallEvent::Concluded {
-            call: call.clone(),
-            outcome: outcome.clone(),
-            elapsed_ms: 0,
-            output_bytes: 0,
-            dropped_bytes: 0,
-        });
+        self.say(CallEvent::closed(call.clone(), outcome.clone()));
         let failure = Failure::new("internal_error", Category::Critical, message);
         self.settle(&call, Err(failure), &outcome, 0);
     }
@@ -365,7 +373,8 @@ impl Driver {
             self.say_goodbye();
             return;
         }
-        if self.state.run.phase != RunPhase::Running {
+        if self.state.run.phase != RunPhase::Running || !self.state.may_run() || self.hold_at_cap()
+        {
             return;
         }
         while let Some(task) = self.handovers.pop() {
@@ -399,8 +408,51 @@ impl Driver {
             && self.state.requests.open.is_empty()
     }
 
+    /// Holds the run and asks when a limit is reached.
+    fn hold_at_cap(&mut self) -> bool {
+        let now = (self.options.clock)();
+        let Some((cap, used, limit)) = caps::reached(&self.state, &self.options.caps, now) else {
+            return false;
+        };
+        let request =
+            controller::requests::cap(self.state.requests.next_id(), &self.state, cap, used, limit);
+        self.say(RunEvent::Paused(PauseCause::Cap { cap }));
+        self.say(ApprovalEvent::Asked { request: Arc::new(request) });
+        true
+    }
+
+    /// Looks at load, breakers and rate limits, and changes how many tasks may run at once.
+    fn adapt(&mut self) {
+        let now = (self.options.clock)();
+        let pressure = Pressure {
+            load_per_core: load_per_core(),
+            open_breakers: self.state.breakers.not_closed(now).count() as u32,
+            rate_limited: std::mem::take(&mut self.rate_limited),
+            waiting: self.queue.len() as u32,
+        };
+        let from = self.options.jobs;
+        if self.state.run.phase == RunPhase::Running
+            && let Some((to, why)) = next_jobs(from, pressure)
+        {
+            self.options.jobs = to;
+            self.say(RunEvent::JobsChanged { from, to, why });
+        }
+    }
+
+    /// Starts a task that may start. One whose tool is refused waits until the tool is tried again.
     fn begin_if_ready(&mut self, task: usize) {
-        if self.state.tasks.is_ready(task) {
+        if !self.state.tasks.is_ready(task) {
+            return;
+        }
+        let now = (self.options.clock)();
+        let refused_ms = match self.node(task) {
+            Some(node) => self.state.breakers.open_for_ms(self.options.runner.tool(node).0, now),
+            None => 0,
+        };
+        if refused_ms > 0 && !self.is_human(task) {
+            let again = now.saturating_add(SignedDuration::from_millis(refused_ms as i64));
+            self.timers.push(Reverse((again.unwrap_or(now), task)));
+        } else {
             self.begin(task);
         }
     }

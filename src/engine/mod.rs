@@ -4,6 +4,7 @@
 //! the commit, so that nobody sees or acts on what is not durable; a failed commit ends the session and never un-says
 //! an event. Screens, the headless runner and tests are all clients of the same [`SessionHandle`].
 
+pub mod caps;
 pub mod controller;
 pub mod coordinator;
 mod driver;
@@ -22,7 +23,7 @@ pub use job::{Job, Runner, ShellRunner};
 pub use summary::summary;
 
 use crate::event::{Command, Event};
-use crate::model::{Seq, SessionId};
+use crate::model::{Caps, Seq, SessionId};
 use crate::state::SessionState;
 use crate::store::Journal;
 
@@ -73,6 +74,9 @@ pub struct EngineOptions {
     pub runner: Arc<dyn Runner>,
     pub features: Features,
     pub durability: Durability,
+    pub caps: Caps,
+    /// Lets the number of tasks at once follow load, breakers and rate limits.
+    pub adapt_jobs: bool,
 }
 
 impl std::fmt::Debug for EngineOptions {

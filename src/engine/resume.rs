@@ -94,14 +94,7 @@ fn already_asked(state: &SessionState, task: usize) -> bool {
 }
 
 fn given_up(call: &CallId) -> Event {
-    CallEvent::Concluded {
-        call: call.clone(),
-        outcome: CallOutcome::GivenUp,
-        elapsed_ms: 0,
-        output_bytes: 0,
-        dropped_bytes: 0,
-    }
-    .into()
+    CallEvent::closed(call.clone(), CallOutcome::GivenUp).into()
 }
 
 /// Ends a process that outlived the crash and says what was found.

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 
 use super::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
-    Refusal, RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent, Stream, TaskEvent,
+    Refusal, RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent, Stream, TaskEvent, Usage,
 };
 use crate::model::{
-    Actor, CallId, Category, Choice, ChoiceAction, Digest, Failure, GraphFacts, Link, LinkKind,
-    Plan, Request, RequestId, RequestKind, RunKind, Seq, SkipReason, TaskId, TaskNode,
+    Actor, CallId, Cap, Category, Choice, ChoiceAction, Digest, Failure, GraphFacts, Link,
+    LinkKind, Plan, Request, RequestId, RequestKind, RunKind, Seq, SkipReason, TaskId, TaskNode,
 };
 
 /// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
@@ -109,6 +109,7 @@ fn request() -> impl Strategy<Value = Request> {
     let kind = prop_oneof![
         Just(RequestKind::FinalPlan { hash: Digest::of(&1).unwrap(), revision: 1 }),
         call_id().prop_map(|call| RequestKind::InDoubt { call }),
+        Just(RequestKind::Cap { cap: Cap::BudgetPerSessionUsd }),
     ];
     (1..5u32, kind, action(), prop::option::of(task_id())).prop_map(|(id, kind, action, task)| {
         Request {
@@ -144,9 +145,11 @@ fn approval_event() -> impl Strategy<Value = ApprovalEvent> {
 fn run_event() -> impl Strategy<Value = RunEvent> {
     prop_oneof![
         (1..9u32).prop_map(|jobs| RunEvent::Started { hash: Digest::of(&1).unwrap(), jobs }),
-        prop_oneof![Just(PauseCause::Person), Just(PauseCause::Cap { cap: "x".into() })]
+        prop_oneof![Just(PauseCause::Person), Just(PauseCause::Cap { cap: Cap::RunTokenLimit })]
             .prop_map(RunEvent::Paused),
         Just(RunEvent::Continued),
+        prop::option::of(1..9u64)
+            .prop_map(|to| RunEvent::CapRaised { cap: Cap::RunWallTimeMin, to }),
         (1..9u32, 1..9u32).prop_map(|(from, to)| RunEvent::JobsChanged {
             from,
             to,
@@ -227,7 +230,8 @@ fn call_event() -> impl Strategy<Value = CallEvent> {
             outcome,
             elapsed_ms: 3,
             output_bytes: 9,
-            dropped_bytes: 0
+            dropped_bytes: 0,
+            usage: Usage { tokens: 7, cost: crate::model::MicroDollars(3) },
         }),
     ]
 }

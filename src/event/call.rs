@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{CallId, Digest, Failure};
+use crate::model::{CallId, Digest, Failure, MicroDollars};
 
 /// What a call can do to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,6 +32,13 @@ pub enum RepeatClass {
 pub enum Stream {
     Stdout,
     Stderr,
+}
+
+/// What a call used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub tokens: u64,
+    pub cost: MicroDollars,
 }
 
 /// How a call ended.
@@ -86,6 +93,8 @@ pub enum CallEvent {
         elapsed_ms: u64,
         output_bytes: u64,
         dropped_bytes: u64,
+        #[serde(default, skip_serializing_if = "crate::model::task::is_default")]
+        usage: Usage,
     },
 }
 
@@ -101,6 +110,18 @@ impl CallEvent {
 }
 
 impl CallEvent {
+    /// The end of a call that produced no output of its own, such as one that was in doubt.
+    pub fn closed(call: CallId, outcome: CallOutcome) -> Self {
+        Self::Concluded {
+            call,
+            outcome,
+            elapsed_ms: 0,
+            output_bytes: 0,
+            dropped_bytes: 0,
+            usage: Usage::default(),
+        }
+    }
+
     pub fn call(&self) -> &CallId {
         match self {
             Self::Intended { call, .. }

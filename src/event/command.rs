@@ -1,8 +1,10 @@
 //! What people can wish for. A command may be refused; the refusal is an event.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Actor, Answer, RequestId, TaskId};
+use crate::model::{Actor, Answer, GraphFacts, Normalization, Plan, RequestId, TaskId};
 
 /// A wish.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +13,8 @@ pub enum Command {
     Answer { id: RequestId, answer: Answer, by: Actor },
     /// Runs the approved plan, or goes on with it.
     Run { by: Actor },
+    /// Puts a new revision in the place of the plan; it asks for approval before it runs.
+    Revise { plan: Arc<Plan>, facts: Arc<GraphFacts>, normalization: Vec<Normalization> },
     /// Holds the run: what is running finishes, nothing new starts.
     Pause,
     /// Lets a held run go on.
@@ -35,6 +39,7 @@ impl Command {
         match self {
             Self::Answer { .. } => "answer",
             Self::Run { .. } => "run",
+            Self::Revise { .. } => "revise",
             Self::Pause => "pause",
             Self::Continue => "continue",
             Self::CompleteTask { .. } => "complete_task",

@@ -14,7 +14,7 @@ mod run;
 mod subjects;
 mod task;
 
-pub use call::{CallEvent, CallOutcome, RepeatClass, RiskClass, Stream};
+pub use call::{CallEvent, CallOutcome, RepeatClass, RiskClass, Stream, Usage};
 pub use codec::{DecodeError, UnknownEvent};
 pub use command::{Command, Refusal};
 pub use record::{Record, micros};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Digest;
+use crate::model::{Cap, Digest};
 
 /// Why a run is held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ pub enum PauseCause {
     /// The person paused it.
     Person,
     /// A cap was reached; the request says which.
-    Cap { cap: String },
+    Cap { cap: Cap },
 }
 
 /// How many tasks ended how.
@@ -33,6 +33,12 @@ pub enum RunEvent {
     },
     Paused(PauseCause),
     Continued,
+    /// A limit was moved; `None` lifts it for the rest of the session.
+    CapRaised {
+        cap: Cap,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<u64>,
+    },
     /// How many tasks may run at once changed.
     JobsChanged {
         from: u32,
@@ -57,6 +63,7 @@ impl RunEvent {
             Self::Started { .. } => "run.started",
             Self::Paused(_) => "run.paused",
             Self::Continued => "run.continued",
+            Self::CapRaised { .. } => "run.cap_raised",
             Self::JobsChanged { .. } => "run.jobs_changed",
             Self::Interrupted { .. } => "run.interrupted",
             Self::Finished { .. } => "run.finished",

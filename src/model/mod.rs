@@ -3,6 +3,7 @@
 //! Nothing here reads a clock, touches a file or knows how it is drawn. Every type round-trips through JSON.
 
 pub mod amount;
+pub mod cap;
 pub mod failure;
 pub mod hash;
 pub mod ids;
@@ -14,6 +15,7 @@ pub mod task;
 pub mod violation;
 
 pub use amount::MicroDollars;
+pub use cap::{Cap, Caps};
 pub use failure::{Category, Failure, SkipReason};
 pub use hash::{Digest, canonical_json};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, Digest, RequestId, TaskId};
+use super::{CallId, Cap, Digest, RequestId, TaskId};
 
 /// What a request is about. The panel draws all of them alike; the engine acts on the kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,6 +10,8 @@ use super::{CallId, Digest, RequestId, TaskId};
 pub enum RequestKind {
     /// Whether the plan with this hash may run.
     FinalPlan { hash: Digest, revision: u32 },
+    /// A limit is reached and the run is held.
+    Cap { cap: Cap },
     /// Whether a call that was started before a crash took place.
     InDoubt { call: CallId },
 }
@@ -29,6 +31,10 @@ pub enum ChoiceAction {
     SkipAlone,
     /// Skip the task and all that depends on it.
     SkipWithDependents,
+    /// Let a capped run go on a little.
+    RaiseOnce,
+    /// Lift a cap for the rest of the session.
+    RaiseForSession,
     /// Stop; the question stays open.
     Stop,
 }

@@ -4,6 +4,7 @@
 //! Nothing here reads a clock, the environment or the network, and nothing is random beyond a given seed. The one file
 //! that is opened is a plan file, in [`plan_file::read`].
 
+pub mod affinity;
 pub mod breaker;
 pub mod check;
 pub mod drawing;

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{ApprovalRecord, RevisionHead};
 use super::{
-    PlanSlice, RequestSlice, RunSlice, SessionSlice, SessionState, TaskRow, TaskTable, Totals,
+    BreakerSlice, PlanSlice, RequestSlice, RunSlice, SessionSlice, SessionState, TaskRow,
+    TaskTable, Totals,
 };
 use crate::event::{Event, PlanEvent, Record};
 use crate::model::{Plan, Seq};
@@ -28,6 +29,7 @@ pub struct Checkpoint {
     requests: RequestSlice,
     tasks: Vec<TaskRow>,
     run: RunSlice,
+    breakers: BreakerSlice,
     totals: Totals,
 }
 
@@ -55,6 +57,7 @@ impl Checkpoint {
             requests: state.requests.clone(),
             tasks: state.tasks.rows().to_vec(),
             run: state.run.clone(),
+            breakers: state.breakers.clone(),
             totals: state.totals,
         }
     }
@@ -110,6 +113,7 @@ impl Checkpoint {
             requests: self.requests,
             tasks,
             run: self.run,
+            breakers: self.breakers,
             totals: self.totals,
         })
     }

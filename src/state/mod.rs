@@ -4,6 +4,7 @@
 //! counted as an anomaly, never a panic. What is large stays in the journal: the trace is an index over records
 //! ([`timeline`]) and not part of the state.
 
+mod breakers;
 mod checkpoint;
 mod plan;
 mod requests;
@@ -16,6 +17,7 @@ pub mod trace;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use breakers::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use plan::{PlanRevision, PlanSlice, RevisionHead};
 pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
@@ -23,7 +25,7 @@ pub use run::{RunPhase, RunSlice};
 pub use session::SessionSlice;
 pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
 
-use crate::event::{Event, Record};
+use crate::event::{CallEvent, Event, Record};
 use crate::model::Seq;
 
 /// Sums over everything that happened so far.
@@ -47,6 +49,7 @@ pub struct SessionState {
     pub requests: RequestSlice,
     pub tasks: TaskTable,
     pub run: RunSlice,
+    pub breakers: BreakerSlice,
     pub totals: Totals,
 }
 
@@ -116,7 +119,7 @@ impl SessionState {
             Event::Approval(event) => self.requests.apply(event, record.at),
             Event::Run(event) => self.run.apply(event, record.at),
             Event::Task(event) => self.tasks.apply(event, record.at),
-            Event::Call(event) => self.tasks.apply_call(event, record.at),
+            Event::Call(event) => self.apply_call(event, record),
             Event::Unknown(_) => {
                 self.totals.unknown += 1;
                 true
@@ -127,6 +130,22 @@ impl SessionState {
         }
         self.seq = record.seq;
         self.at = Some(record.at);
+    }
+
+    /// Usage and breakers count only the first outcome of a call; a second one changes nothing.
+    fn apply_call(&mut self, event: &CallEvent, record: &Record) -> bool {
+        let tool = self
+            .tasks
+            .get(&event.call().task)
+            .and_then(|row| row.call.as_ref())
+            .map(|call| call.tool.clone());
+        let sensible = self.tasks.apply_call(event, record.at);
+        if let (true, CallEvent::Concluded { outcome, usage, .. }) = (sensible, event) {
+            self.totals.tokens = self.totals.tokens.saturating_add(usage.tokens);
+            self.totals.cost = self.totals.cost.saturating_add(usage.cost);
+            self.breakers.apply(tool.as_deref().unwrap_or_default(), outcome, record.at);
+        }
+        sensible
     }
 
     fn apply_plan(&mut self, event: &crate::event::PlanEvent, record: &Record) -> bool {

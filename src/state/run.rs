@@ -1,9 +1,12 @@
 //! The run as a whole.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{PauseCause, RunCounts, RunEvent};
+use crate::model::Cap;
 
 /// Where the run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +31,8 @@ pub struct RunSlice {
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub pause: Option<PauseCause>,
+    /// Limits that were moved in this session; `None` is lifted.
+    pub raised: BTreeMap<Cap, Option<u64>>,
     pub counts: RunCounts,
 }
 
@@ -48,6 +53,9 @@ impl RunSlice {
             RunEvent::Continued => {
                 self.pause = None;
                 return self.turn(RunPhase::Paused, RunPhase::Running);
+            }
+            RunEvent::CapRaised { cap, to } => {
+                self.raised.insert(*cap, *to);
             }
             RunEvent::JobsChanged { to, .. } => self.jobs = *to,
             RunEvent::Interrupted { .. } => self.phase = RunPhase::Interrupted,

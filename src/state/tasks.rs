@@ -309,9 +309,11 @@ impl TaskTable {
                 None => false,
             },
             // A second outcome for the same call finds nothing in flight: it is counted and changes nothing.
-            CallEvent::Concluded { call, outcome, .. } => match in_flight(row, call) {
+            CallEvent::Concluded { call, outcome, usage, .. } => match in_flight(row, call) {
                 Some(_) => {
                     row.call = None;
+                    row.tokens = row.tokens.saturating_add(usage.tokens);
+                    row.cost = row.cost.saturating_add(usage.cost);
                     row.last_outcome = Some(outcome.clone());
                     true
                 }

@@ -185,8 +185,12 @@ fn run(event: &RunEvent) -> Projection {
             format!("run of plan {} with up to {jobs} at once", hash.short())
         }
         RunEvent::Paused(PauseCause::Person) => "paused by you".to_owned(),
-        RunEvent::Paused(PauseCause::Cap { cap }) => format!("held: {cap} is reached"),
+        RunEvent::Paused(PauseCause::Cap { cap }) => format!("held: {} is reached", cap.name()),
         RunEvent::Continued => "goes on".to_owned(),
+        RunEvent::CapRaised { cap, to: Some(to) } => {
+            format!("{} raised to {}", cap.name(), cap.amount(*to))
+        }
+        RunEvent::CapRaised { cap, to: None } => format!("{} lifted for this session", cap.name()),
         RunEvent::JobsChanged { from, to, why } => {
             format!("up to {to} at once instead of {from}: {why}")
         }
@@ -296,6 +300,8 @@ pub fn action_word(action: ChoiceAction) -> &'static str {
         ChoiceAction::RunAgain => "run again",
         ChoiceAction::SkipAlone => "skipped, the rest goes on",
         ChoiceAction::SkipWithDependents => "skipped with dependents",
+        ChoiceAction::RaiseOnce => "raised once",
+        ChoiceAction::RaiseForSession => "raised for the session",
         ChoiceAction::Stop => "stopped",
     }
 }
@@ -305,6 +311,7 @@ pub fn request_word(kind: &RequestKind) -> &'static str {
     match kind {
         RequestKind::FinalPlan { .. } => "final plan",
         RequestKind::InDoubt { .. } => "call in doubt",
+        RequestKind::Cap { .. } => "cap reached",
     }
 }
 

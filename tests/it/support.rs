@@ -174,6 +174,8 @@ impl Bench {
             runner: Arc::new(runner),
             features,
             durability: engine::Durability::default(),
+            caps: planwright::model::Caps::default(),
+            adapt_jobs: false,
         };
         engine::start(journal, state, first, options)
     }

@@ -1,11 +1,14 @@
 //! What an answer to a request leads to.
 
+use jiff::Timestamp;
+
 use super::{Decided, Decision, Effect, reset, skipping, started};
+use crate::engine::caps;
 use crate::event::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, PlanEvent, Refusal, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, PlanEvent, Refusal, RunEvent, TaskEvent,
 };
-use crate::model::{Actor, Answer, CallId, ChoiceAction, Digest, RequestId, RequestKind};
-use crate::state::SessionState;
+use crate::model::{Actor, Answer, CallId, Cap, ChoiceAction, Digest, RequestId, RequestKind};
+use crate::state::{RunPhase, SessionState};
 
 pub(super) fn answer(
     state: &SessionState,
@@ -13,6 +16,7 @@ pub(super) fn answer(
     answer: &Answer,
     by: Actor,
     jobs: u32,
+    now: Timestamp,
 ) -> Decided {
     let open = state.requests.open.get(&id).ok_or(Refusal::NotPending { id })?;
     if open.request.choice(answer.action).is_none() {
@@ -28,6 +32,7 @@ pub(super) fn answer(
             final_plan(state, answered, answer.action, hash, by, jobs)
         }
         RequestKind::InDoubt { call } => in_doubt(state, answered, answer.action, call, by),
+        RequestKind::Cap { cap } => raise(state, answered, answer.action, *cap, now),
     }
     .ok_or(Refusal::NotOffered { id })?
 }
@@ -54,6 +59,26 @@ fn final_plan(
     })
 }
 
+fn raise(
+    state: &SessionState,
+    answered: Decision,
+    action: ChoiceAction,
+    cap: Cap,
+    now: Timestamp,
+) -> Option<Decided> {
+    let to = match action {
+        ChoiceAction::RaiseOnce => Some(caps::raised_once(cap, caps::used(state, cap, now))),
+        ChoiceAction::RaiseForSession => None,
+        _ => return None,
+    };
+    let raised = answered.and(RunEvent::CapRaised { cap, to });
+    Some(Ok(if state.run.phase == RunPhase::Paused {
+        raised.and(RunEvent::Continued)
+    } else {
+        raised
+    }))
+}
+
 fn in_doubt(
     state: &SessionState,
     answered: Decision,
@@ -65,16 +90,13 @@ fn in_doubt(
         return Some(Err(Refusal::UnknownTask { task: call.task.clone() }));
     };
     let row = state.tasks.row(task);
-    let concluded = |outcome| CallEvent::Concluded {
-        call: call.clone(),
-        outcome,
-        elapsed_ms: 0,
-        output_bytes: 0,
-        dropped_bytes: 0,
-    };
     // A call that was cancelled when its process left has its outcome; only one without an outcome gets one now.
     let close = |decision: Decision, outcome| {
-        if row.call.is_some() { decision.and(concluded(outcome)) } else { decision }
+        if row.call.is_some() {
+            decision.and(CallEvent::closed(call.clone(), outcome))
+        } else {
+            decision
+        }
     };
     Some(Ok(match action {
         ChoiceAction::Happened => {

@@ -3,14 +3,18 @@
 mod answer;
 pub mod requests;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::engine::coordinator;
 use crate::event::{
-    ApprovalEvent, CloseReason, Command, Event, PauseCause, Refusal, RunEvent, TaskEvent,
+    ApprovalEvent, CloseReason, Command, Event, PauseCause, PlanEvent, Refusal, RunEvent, TaskEvent,
 };
-use crate::model::{Actor, CallId, SkipReason, TaskId};
-use crate::state::{RunPhase, SessionState, TaskStatus};
+use crate::model::{
+    Actor, CallId, GraphFacts, Normalization, Plan, RequestKind, SkipReason, TaskId,
+};
+use crate::state::{PlanRevision, RunPhase, SessionState, TaskStatus};
 
 /// The most tasks that may run at once.
 pub const MAX_JOBS: u32 = 64;
@@ -50,8 +54,9 @@ impl Decision {
 /// Decides on a command at a moment. `jobs` is how many tasks this process may run at once.
 pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp) -> Decision {
     let decided = match command {
-        Command::Answer { id, answer, by } => answer::answer(state, *id, answer, *by, jobs),
+        Command::Answer { id, answer, by } => answer::answer(state, *id, answer, *by, jobs, now),
         Command::Run { .. } => run(state, jobs),
+        Command::Revise { plan, facts, normalization } => revise(state, plan, facts, normalization),
         Command::Pause => pause(state),
         Command::Continue => go_on(state),
         Command::CompleteTask { task, note, by } => complete(state, task, note.as_ref(), *by, now),
@@ -86,6 +91,52 @@ fn started(state: &SessionState, jobs: u32) -> Result<RunEvent, Refusal> {
         return Err(Refusal::NotApproved);
     }
     Ok(RunEvent::Started { hash: current.hash.clone(), jobs })
+}
+
+/// A new revision, which asks for approval again. What is done or under way stays in it as it was.
+fn revise(
+    state: &SessionState,
+    plan: &Arc<Plan>,
+    facts: &Arc<GraphFacts>,
+    normalization: &[Normalization],
+) -> Decided {
+    let hash = plan.digest().map_err(|error| Refusal::OutOfRange { what: error.to_string() })?;
+    if let Some(current) = &state.plan.current {
+        if current.hash == hash {
+            return Err(Refusal::OutOfRange { what: "the plan is the same as before".to_owned() });
+        }
+        for (node, (id, row)) in current.plan.tasks.iter().zip(state.tasks.iter()) {
+            let begun = matches!(row.status, TaskStatus::Done | TaskStatus::Running);
+            if begun && !plan.tasks.iter().any(|task| task == node) {
+                let state = format!("{} and must stay in the plan as it is", row.status.word());
+                return Err(Refusal::TaskState { task: id.clone(), state });
+            }
+        }
+    }
+    let revision = PlanRevision {
+        revision: state.plan.revisions.last().map_or(1, |last| last.revision + 1),
+        hash,
+        plan: Arc::clone(plan),
+        facts: Arc::clone(facts),
+        normalization: normalization.to_vec(),
+    };
+    let request = requests::final_plan(state.requests.next_id(), &revision);
+    let mut decision = Decision::default();
+    for open in state.requests.open.values() {
+        if matches!(open.request.kind, RequestKind::FinalPlan { .. }) {
+            let why = format!("r{} takes its place", revision.revision);
+            decision = decision.and(ApprovalEvent::Withdrawn { id: open.request.id, why });
+        }
+    }
+    Ok(decision
+        .and(PlanEvent::Proposed {
+            revision: revision.revision,
+            hash: revision.hash,
+            plan: revision.plan,
+            facts: revision.facts,
+            normalization: revision.normalization,
+        })
+        .and(ApprovalEvent::Asked { request: Arc::new(request) }))
 }
 
 fn run(state: &SessionState, jobs: u32) -> Decided {

@@ -1,7 +1,7 @@
 //! The requests the engine asks, in words.
 
 use crate::model::request::Detail;
-use crate::model::{Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind};
+use crate::model::{Cap, Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind};
 use crate::state::{CallInFlight, PlanRevision, SessionState};
 
 /// Whether the plan may run.
@@ -35,6 +35,41 @@ pub fn final_plan(id: RequestId, revision: &PlanRevision) -> Request {
                 format!("keep r{}, run later", revision.revision),
             ),
             Choice::new(ChoiceAction::Abandon, "abandon", "the plan stays readable"),
+        ],
+        task: None,
+    }
+}
+
+/// A limit is reached; the run is held.
+pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64) -> Request {
+    let left = state.tasks.counts();
+    let once = crate::engine::caps::raised_once(cap, used);
+    Request {
+        id,
+        kind: RequestKind::Cap { cap },
+        question: format!("{} of {} is reached. Raise it?", cap.name(), cap.amount(limit)),
+        why: format!("{} used; what runs now finishes, nothing new starts", cap.amount(used)),
+        verbatim: Vec::new(),
+        details: vec![Detail::new(
+            "left to do",
+            format!("{} tasks wait, {} run, {} are done", left.pending, left.running, left.done),
+        )],
+        choices: vec![
+            Choice::new(
+                ChoiceAction::RaiseOnce,
+                "raise once",
+                format!("goes on until {}, then asks again", cap.amount(once)),
+            ),
+            Choice::new(
+                ChoiceAction::RaiseForSession,
+                "raise for the session",
+                "no limit until this session ends",
+            ),
+            Choice::new(
+                ChoiceAction::Stop,
+                "stop, keep results",
+                "what is done stays; resume later",
+            ),
         ],
         task: None,
     }

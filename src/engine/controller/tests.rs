@@ -1,11 +1,7 @@
 //! Commands in, decisions out.
 
-use std::sync::Arc;
-
-use jiff::Timestamp;
-
 use super::*;
-use crate::event::{PlanEvent, Record, SessionEvent};
+use crate::event::{Record, SessionEvent};
 use crate::model::{
     Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, TaskNode,
 };

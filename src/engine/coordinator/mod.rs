@@ -1,5 +1,6 @@
 //! What follows when a task ends: pure rules over the state, which the driver turns into events.
 
+pub mod adapt;
 pub(crate) mod queue;
 
 use crate::event::{CallOutcome, Event, RunCounts, RunEvent, TaskEvent};

@@ -49,6 +49,10 @@ impl ReadyQueue {
         Some(task as usize)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 pub use group::{end_leftover, start_ticks};
 use output::{Limiter, Lines};
 
-use crate::event::{CallOutcome, Stream};
+use crate::event::{CallOutcome, Stream, Usage};
 use crate::model::CallId;
 use crate::text::Redactor;
 
@@ -47,15 +47,33 @@ pub struct ProcessSpec {
 /// What a call reports while it is carried out, in order; `Ended` is the last.
 #[derive(Debug)]
 pub enum CallReport {
-    Spawned { pid: u32, started_ticks: u64 },
-    Output { stream: Stream, text: String },
-    Ended { outcome: CallOutcome, elapsed: Duration, output_bytes: u64, dropped_bytes: u64 },
+    Spawned {
+        pid: u32,
+        started_ticks: u64,
+    },
+    Output {
+        stream: Stream,
+        text: String,
+    },
+    Ended {
+        outcome: CallOutcome,
+        elapsed: Duration,
+        output_bytes: u64,
+        dropped_bytes: u64,
+        usage: Usage,
+    },
 }
 
 impl CallReport {
     /// The last report of a call that produced no output.
     pub fn ended(outcome: CallOutcome) -> Self {
-        Self::Ended { outcome, elapsed: Duration::ZERO, output_bytes: 0, dropped_bytes: 0 }
+        Self::Ended {
+            outcome,
+            elapsed: Duration::ZERO,
+            output_bytes: 0,
+            dropped_bytes: 0,
+            usage: Usage::default(),
+        }
     }
 }
 
@@ -89,8 +107,13 @@ pub async fn run(spec: ProcessSpec, cancel: CancellationToken, reports: Reports)
         reports.send(CallReport::Output { stream, text }).await;
     }
     let (output_bytes, dropped_bytes) = limiter.totals();
-    let ended =
-        CallReport::Ended { outcome, elapsed: begun.elapsed(), output_bytes, dropped_bytes };
+    let ended = CallReport::Ended {
+        outcome,
+        elapsed: begun.elapsed(),
+        output_bytes,
+        dropped_bytes,
+        usage: Usage::default(),
+    };
     reports.send(ended).await;
 }
 

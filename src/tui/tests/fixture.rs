@@ -276,6 +276,7 @@ impl Fixture {
             elapsed_ms: seconds * 1000,
             output_bytes: 10,
             dropped_bytes: 0,
+            usage: crate::event::Usage::default(),
         })
     }
 

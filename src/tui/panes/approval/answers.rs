@@ -52,8 +52,10 @@ fn join(row: &mut AnswerRow, other: AnswerRow) {
 
 fn key_of(action: ChoiceAction) -> Action {
     match action {
-        ChoiceAction::ApproveAndRun | ChoiceAction::Happened => Action::Yes,
-        ChoiceAction::ApproveAndStop => Action::YesWider,
+        ChoiceAction::ApproveAndRun | ChoiceAction::Happened | ChoiceAction::RaiseOnce => {
+            Action::Yes
+        }
+        ChoiceAction::ApproveAndStop | ChoiceAction::RaiseForSession => Action::YesWider,
         ChoiceAction::Abandon | ChoiceAction::Stop => Action::No,
         ChoiceAction::RunAgain => Action::Again,
         ChoiceAction::SkipAlone | ChoiceAction::SkipWithDependents => Action::PassOver,

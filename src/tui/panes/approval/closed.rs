@@ -62,6 +62,7 @@ pub(super) fn subject(kind: &RequestKind) -> String {
     match kind {
         RequestKind::FinalPlan { hash, revision } => format!("{word} r{revision} {}", hash.short()),
         RequestKind::InDoubt { call } => format!("{word} {call}"),
+        RequestKind::Cap { cap } => format!("{word} {}", cap.name()),
     }
 }
 

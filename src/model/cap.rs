@@ -1,0 +1,61 @@
+//! Limits of a run. One that is reached pauses the run and asks.
+
+use serde::{Deserialize, Serialize};
+
+use super::MicroDollars;
+
+/// A limit by the name it has in the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cap {
+    /// Minutes of a run, without the time it waited for the person.
+    RunWallTimeMin,
+    RunTokenLimit,
+    BudgetPerSessionUsd,
+}
+
+impl Cap {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RunWallTimeMin => "run_wall_time_min",
+            Self::RunTokenLimit => "run_token_limit",
+            Self::BudgetPerSessionUsd => "budget_per_session_usd",
+        }
+    }
+
+    /// An amount of what is limited, in words. The unit is minutes, tokens or micro-dollars.
+    pub fn amount(self, amount: u64) -> String {
+        match self {
+            Self::RunWallTimeMin => format!("{amount} min"),
+            Self::RunTokenLimit => format!("{amount} tokens"),
+            Self::BudgetPerSessionUsd => MicroDollars(amount).to_string(),
+        }
+    }
+}
+
+/// The limits a run begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caps {
+    pub wall_time_min: Option<u64>,
+    pub tokens: u64,
+    pub session_cost: MicroDollars,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self { wall_time_min: None, tokens: 2_000_000, session_cost: MicroDollars(2_000_000) }
+    }
+}
+
+impl Caps {
+    /// Each limit that is set, in the order in which they are checked.
+    pub fn limits(&self) -> impl Iterator<Item = (Cap, u64)> {
+        [
+            self.wall_time_min.map(|minutes| (Cap::RunWallTimeMin, minutes)),
+            Some((Cap::BudgetPerSessionUsd, self.session_cost.0)),
+            Some((Cap::RunTokenLimit, self.tokens)),
+        ]
+        .into_iter()
+        .flatten()
+    }
+}

@@ -1,0 +1,229 @@
+//! How well a tool fits a task: features of the description against the profile of the tool.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// What is known about a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolProfile {
+    pub name: String,
+    pub description: String,
+    pub supported_data_types: BTreeSet<String>,
+    pub domains: BTreeSet<String>,
+    /// The lowest and the highest complexity it is good for, 1 to 5.
+    pub complexity_support: (u8, u8),
+    pub historical_accuracy: f64,
+    pub average_latency_ms: f64,
+    pub cost_per_token: f64,
+    pub reliability_score: f64,
+}
+
+impl ToolProfile {
+    /// A profile nothing is known about yet.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            description: String::new(),
+            supported_data_types: BTreeSet::new(),
+            domains: BTreeSet::new(),
+            complexity_support: (1, 5),
+            historical_accuracy: 0.5,
+            average_latency_ms: 0.0,
+            cost_per_token: 0.0,
+            reliability_score: 0.5,
+        }
+    }
+
+    /// Learns from a call that was well-formed. A bad argument teaches nothing about the tool and is not passed here.
+    pub fn learn(&mut self, ok: bool, confidence: f64, latency_ms: f64) {
+        let blend = |old: f64, new: f64| 0.8 * old + 0.2 * new;
+        self.historical_accuracy =
+            blend(self.historical_accuracy, if ok { confidence.clamp(0.0, 1.0) } else { 0.0 });
+        self.reliability_score = blend(self.reliability_score, if ok { 1.0 } else { 0.0 });
+        self.average_latency_ms = blend(self.average_latency_ms, latency_ms);
+    }
+}
+
+/// What a description asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Features {
+    pub data_types: BTreeSet<&'static str>,
+    pub domains: BTreeSet<&'static str>,
+    pub complexity: u8,
+    /// `current` or `historical`, where the description says so.
+    pub tags: BTreeSet<&'static str>,
+}
+
+const DATA_TYPES: [(&str, &[&str]); 4] = [
+    ("code", &["code", "function", "refactor", "compile", "test", "bug"]),
+    ("table", &["csv", "dataset", "figures"]),
+    ("image", &["picture", "diagram"]),
+    ("web", &["search", "online", "latest", "current", "today"]),
+];
+const DOMAINS: [(&str, &[&str]); 4] = [
+    ("technical", &["code", "api", "server", "deploy"]),
+    ("scientific", &["study", "paper", "experiment", "data"]),
+    ("business", &["market", "customer", "budget", "launch"]),
+    ("personal", &["habit", "training", "family"]),
+];
+const HARD: [&str; 5] = ["compare", "analyse", "design", "prove", "migrate"];
+const NOW: [&str; 3] = ["latest", "current", "today"];
+const PAST: [&str; 4] = ["since", "history", "archive", "previously"];
+
+/// Reads the features of a description.
+pub fn features(description: &str) -> Features {
+    let lower = description.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let any = |table: &[&str]| words.iter().any(|word| table.contains(word));
+    let named = |table: &[(&'static str, &[&str])], otherwise: &'static str| {
+        let found: BTreeSet<&'static str> =
+            table.iter().filter(|(_, cues)| any(cues)).map(|(name, _)| *name).collect();
+        if found.is_empty() { BTreeSet::from([otherwise]) } else { found }
+    };
+    let data_types = named(&DATA_TYPES, "text");
+    let steps = [words.len() > 12, words.len() > 25, any(&HARD), data_types.len() >= 2];
+    let complexity = 1 + steps.into_iter().filter(|step| *step).count() as u8;
+    let mut tags = BTreeSet::new();
+    if any(&NOW) {
+        tags.insert("current");
+    }
+    if any(&PAST) {
+        tags.insert("historical");
+    }
+    Features {
+        data_types,
+        domains: named(&DOMAINS, "general"),
+        complexity: complexity.clamp(1, 5),
+        tags,
+    }
+}
+
+/// The parts of a score, kept so that a person can be told why.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Affinity {
+    pub fit: f64,
+    pub past: f64,
+    pub context: f64,
+    pub cost: f64,
+    pub score: f64,
+}
+
+impl Affinity {
+    /// Weighs the parts.
+    pub fn of(fit: f64, past: f64, context: f64, cost: f64) -> Self {
+        let score = (0.4 * fit + 0.3 * past + 0.2 * context + 0.1 * cost).clamp(0.0, 1.0);
+        Self { fit, past, context, cost, score }
+    }
+
+    /// Scores a tool for a task. `dearest` is the highest cost per token of all tools.
+    pub fn score(
+        features: &Features,
+        profile: &ToolProfile,
+        context_tags: &[&str],
+        dearest: f64,
+    ) -> Self {
+        let types = share(&features.data_types, &profile.supported_data_types);
+        let domains = share(&features.domains, &profile.domains);
+        let fit = feature_fit(
+            types,
+            domains,
+            complexity_fit(features.complexity, profile.complexity_support),
+        );
+        let past = 0.6 * profile.historical_accuracy + 0.4 * profile.reliability_score;
+        Self::of(
+            fit,
+            past,
+            context_share(context_tags, profile),
+            cost_share(profile.cost_per_token, dearest),
+        )
+    }
+}
+
+fn feature_fit(types: f64, domains: f64, complexity: f64) -> f64 {
+    0.5 * types + 0.3 * domains + 0.2 * complexity
+}
+
+/// The share of what is needed that is supported; all of it when nothing is needed.
+fn share(needed: &BTreeSet<&'static str>, supported: &BTreeSet<String>) -> f64 {
+    if needed.is_empty() {
+        return 1.0;
+    }
+    needed.iter().filter(|name| supported.contains(**name)).count() as f64 / needed.len() as f64
+}
+
+fn complexity_fit(complexity: u8, (low, high): (u8, u8)) -> f64 {
+    let distance = low.saturating_sub(complexity).max(complexity.saturating_sub(high));
+    (1.0 - 0.25 * f64::from(distance)).max(0.0)
+}
+
+fn context_share(tags: &[&str], profile: &ToolProfile) -> f64 {
+    if tags.is_empty() {
+        return 0.5;
+    }
+    let knows = |tag: &&&str| {
+        profile.supported_data_types.contains(**tag) || profile.domains.contains(**tag)
+    };
+    tags.iter().filter(knows).count() as f64 / tags.len() as f64
+}
+
+fn cost_share(cost: f64, dearest: f64) -> f64 {
+    if dearest > 0.0 { 1.0 - cost / dearest } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn near(left: f64, right: f64) -> bool {
+        (left - right).abs() < 1e-9
+    }
+
+    #[test]
+    fn example_15_the_score_of_a_tool_and_what_it_learns() {
+        let fit = feature_fit(1.0, 0.5, 1.0);
+        let mut profile = ToolProfile::new("file.edit");
+        profile.historical_accuracy = 0.8;
+        profile.reliability_score = 0.9;
+        let past = 0.6 * profile.historical_accuracy + 0.4 * profile.reliability_score;
+        let affinity = Affinity::of(fit, past, 0.5, 0.75);
+        assert!(
+            near(affinity.fit, 0.85) && near(affinity.past, 0.84) && near(affinity.score, 0.767)
+        );
+        profile.learn(true, 1.0, 10.0);
+        assert!(near(profile.historical_accuracy, 0.84) && near(profile.reliability_score, 0.92));
+    }
+
+    #[test]
+    fn features_follow_the_keyword_tables() {
+        let code = features("Refactor the parser function and compile it");
+        assert_eq!(code.data_types, BTreeSet::from(["code"]));
+        assert_eq!((code.domains, code.complexity), (BTreeSet::from(["general"]), 1));
+        let news = features("Compare the latest market figures since 2020");
+        assert_eq!(news.data_types, BTreeSet::from(["table", "web"]));
+        assert_eq!(news.tags, BTreeSet::from(["current", "historical"]));
+        assert_eq!(news.complexity, 3);
+        assert_eq!(features("").data_types, BTreeSet::from(["text"]));
+    }
+
+    #[test]
+    fn distance_from_the_supported_complexity_costs_a_quarter_each() {
+        assert!(near(complexity_fit(3, (2, 4)), 1.0));
+        assert!(near(complexity_fit(1, (3, 4)), 0.5));
+        assert!(near(complexity_fit(5, (1, 1)), 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn scores_stay_between_nought_and_one(text in ".{0,120}", accuracy in 0.0..1.0f64, cost in 0.0..9.0f64) {
+            let mut profile = ToolProfile::new("x");
+            profile.historical_accuracy = accuracy;
+            profile.cost_per_token = cost;
+            let affinity = Affinity::score(&features(&text), &profile, &["web"], 9.0);
+            prop_assert!((0.0..=1.0).contains(&affinity.score));
+        }
+    }
+}
