@@ -162,22 +162,26 @@ fn waits_for_person(state: &SessionState, answers: Answers) -> bool {
     if open < state.requests.open.len() as u32 {
         return false;
     }
-    if state.run.phase != RunPhase::Running {
-        return open > 0 || matches!(state.run.phase, RunPhase::Paused | RunPhase::Interrupted);
-    }
-    let counts = state.tasks.counts();
-    if open == 0 && counts.yours == 0 {
-        return false;
-    }
     let in_doubt = |task: usize| {
         state.requests.open.values().any(|open| {
             matches!(&open.request.kind, RequestKind::InDoubt { call } if call.task == *state.tasks.id(task))
         })
     };
-    !(0..state.tasks.len()).any(|task| {
-        let busy = state.tasks.row(task).status == TaskStatus::Running && !in_doubt(task);
-        busy || state.tasks.is_ready(task)
-    })
+    let busy = |task: usize| state.tasks.row(task).status == TaskStatus::Running && !in_doubt(task);
+    match state.run.phase {
+        RunPhase::Running => {}
+        // What runs when a run is held finishes first.
+        RunPhase::Paused => return !(0..state.tasks.len()).any(busy),
+        RunPhase::Interrupted => return true,
+        _ => return open > 0,
+    }
+    let counts = state.tasks.counts();
+    if open == 0 && counts.yours == 0 {
+        return false;
+    }
+    // A new revision that waits for approval holds back what is ready.
+    let may_start = |task: usize| state.tasks.is_ready(task) && state.may_run();
+    !(0..state.tasks.len()).any(|task| busy(task) || may_start(task))
 }
 
 /// One line for a person.

@@ -1,5 +1,7 @@
 //! `planwright resume`: go on after a quit or a crash.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use super::session::{Errand, attend, block_on, needs_screen};
@@ -18,6 +20,9 @@ pub struct ResumeArgs {
     /// What to do about calls whose outcome is not known
     #[arg(long, value_name = "ANSWER")]
     in_doubt: Option<InDoubt>,
+    /// Change the rest of the plan to that of a file; what is done stays done, and approval is asked again
+    #[arg(long, value_name = "PLAN-FILE")]
+    plan: Option<PathBuf>,
     /// Run failed tasks again
     #[arg(long, value_name = "WHICH")]
     retry: Option<Retry>,
@@ -45,6 +50,8 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
     let id = app::find(&store, &args.session)?;
     drop(store);
     let store = app.open_store()?;
+    let revision =
+        args.plan.as_deref().map(|path| super::run::runnable_plan(&app, path)).transpose()?;
     let in_doubt = args.in_doubt.map(|answer| match answer {
         InDoubt::Run => ChoiceAction::RunAgain,
         InDoubt::Done => ChoiceAction::Happened,
@@ -53,6 +60,17 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
     block_on(async {
         let handle = app.take_up(&store, &id, TakeUp::GoOn)?;
         let mut restarts = false;
+        if let Some(ready) = revision {
+            let _ = handle
+                .commands
+                .send(Command::Revise {
+                    plan: ready.plan.into(),
+                    facts: ready.facts.into(),
+                    normalization: ready.normalization,
+                })
+                .await;
+            restarts = shared.yes;
+        }
         if args.retry.is_some() {
             let mut history = app::history(&store, &id)?;
             let state = history.state_at(handle.begun)?;

@@ -32,9 +32,7 @@ pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
     let app = App::settings_only(shared)?;
     if looks_like_file(&args.what) {
-        let ready = read_plan(Path::new(&args.what))?;
-        refuse_what_cannot_run(&ready)?;
-        refuse_secrets(&app, &ready)?;
+        let ready = runnable_plan(&app, Path::new(&args.what))?;
         refuse_missing(shared, args, &ready)?;
         let workspace = workspace(args.workspace.as_deref())?;
         let store = app.open_store()?;
@@ -53,7 +51,15 @@ fn looks_like_file(what: &str) -> bool {
     path.exists() || what.contains(std::path::MAIN_SEPARATOR) || path.extension().is_some()
 }
 
-pub(super) fn read_plan(path: &Path) -> anyhow::Result<ReadyPlan> {
+/// Reads a plan and refuses what could not run or must not be kept.
+pub(super) fn runnable_plan(app: &App, path: &Path) -> anyhow::Result<ReadyPlan> {
+    let ready = read_plan(path)?;
+    refuse_what_cannot_run(&ready)?;
+    refuse_secrets(app, &ready)?;
+    Ok(ready)
+}
+
+fn read_plan(path: &Path) -> anyhow::Result<ReadyPlan> {
     let read = plan_file::read(path).map_err(|error| plan_problem(&error))?;
     let resolved = graph::resolve(&read.plan.tasks, |_| true).map_err(|cycle| {
         Problem::failed(format!("{}: tasks wait for each other: {cycle}", path.display()))

@@ -292,3 +292,88 @@ async fn what_is_published_is_durable_and_gapless() {
         .filter(|record| matches!(&record.event, Event::Task(TaskEvent::Completed { .. })));
     assert_eq!(done.count(), 200);
 }
+
+#[tokio::test]
+async fn a_cap_holds_the_run_and_asks() {
+    let bench = Bench::new();
+    let script = Script::new(&[("a", Act::Use(2_500_000))]);
+    let log = script.log();
+    let handle = bench.start(script, 1, approved(plan(&[("a", &[]), ("b", &["a"])])));
+    handle.commands.send(RUN).await.unwrap();
+    let state = bench.until(&handle, |state| state.requests.open.len() == 1).await;
+    assert_eq!(state.run.phase, RunPhase::Paused);
+    assert_eq!(state.totals.tokens, 2_500_000);
+    assert!(state.requests.oldest().unwrap().request.question.contains("run_token_limit"));
+    assert_eq!(*log.lock().unwrap(), ["a"]);
+    handle.commands.send(answer(1, ChoiceAction::RaiseOnce)).await.unwrap();
+    let state = bench.until(&handle, is_over).await;
+    assert_eq!(state.run.phase, RunPhase::Finished { success: true });
+}
+
+#[tokio::test]
+async fn an_open_breaker_holds_tasks_back_without_failing_them() {
+    let bench = Bench::new();
+    let broken = || {
+        let failure = Failure::new("down", Category::Critical, "the service is down");
+        Act::End(vec![CallOutcome::Errored { failure }])
+    };
+    let script = Script::new(&[("a", broken()), ("b", broken()), ("c", broken())]);
+    let log = script.log();
+    let handle =
+        bench.start(script, 1, approved(plan(&[("a", &[]), ("b", &[]), ("c", &[]), ("d", &[])])));
+    handle.commands.send(RUN).await.unwrap();
+    let state = bench.until(&handle, |state| state.tasks.counts().failed == 3).await;
+    let now = state.at.unwrap();
+    assert_eq!(
+        state.breakers.not_closed(now).map(|(tool, _)| tool).collect::<Vec<_>>(),
+        ["script"]
+    );
+    handle.finished().await.unwrap();
+    assert_eq!(*log.lock().unwrap(), ["a", "b", "c"], "the fourth waits for the probe");
+    assert_eq!(status(&bench.state(), "d"), TaskStatus::Pending);
+}
+
+#[tokio::test]
+async fn a_plan_can_be_changed_while_it_runs_and_what_is_done_stays_done() {
+    let bench = Bench::new();
+    let before = plan(&[("a", &[]), ("b", &["a"])]);
+    let script = Script::new(&[("b", Act::Hang)]);
+    let log = script.log();
+    let handle = bench.start(script, 2, approved(before.clone()));
+    handle.commands.send(RUN).await.unwrap();
+    bench.until(&handle, |state| status(state, "b") == TaskStatus::Running).await;
+
+    let without_a = plan(&[("b", &[])]);
+    handle.commands.send(revise(without_a)).await.unwrap();
+    let state = bench.until(&handle, |state| state.requests.last_refusal.is_some()).await;
+    assert_eq!(state.plan.revisions.len(), 1, "a done task cannot be taken out");
+
+    let mut after = before;
+    after.tasks.extend(plan(&[("c", &["a"])]).tasks);
+    handle.commands.send(revise(after)).await.unwrap();
+    let state = bench.until(&handle, |state| state.requests.open.len() == 1).await;
+    assert_eq!((status(&state, "a"), status(&state, "c")), (TaskStatus::Done, TaskStatus::Pending));
+    handle.commands.send(answer(1, ChoiceAction::ApproveAndRun)).await.unwrap();
+    bench.until(&handle, |state| status(state, "c") == TaskStatus::Done).await;
+    assert_eq!(*log.lock().unwrap(), ["a", "b", "c"], "nothing is done twice");
+}
+
+fn revise(plan: planwright::model::Plan) -> Command {
+    let depth = vec![0; plan.tasks.len()];
+    let facts = planwright::model::GraphFacts { depth, ..Default::default() };
+    Command::Revise { plan: plan.into(), facts: facts.into(), normalization: Vec::new() }
+}
+
+#[tokio::test]
+async fn without_react_tracing_no_output_is_journaled() {
+    for (react_tracing, expected) in [(true, 1), (false, 0)] {
+        let bench = Bench::new();
+        let features = Features { react_tracing, ..Features::default() };
+        let script = Script::new(&[("a", Act::Use(1))]);
+        let handle = bench.start_with(script, 1, features, approved(plan(&[("a", &[])])));
+        handle.commands.send(RUN).await.unwrap();
+        bench.until(&handle, is_over).await;
+        let output = |record: &&planwright::event::Record| record.event.kind() == "call.output";
+        assert_eq!(bench.records().iter().filter(output).count(), expected);
+    }
+}

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use planwright::engine::{self, EngineOptions, Features, Job, Runner, SessionHandle};
 use planwright::event::{
-    ApprovalEvent, CallOutcome, Command, Event, PlanEvent, Record, SessionEvent,
+    ApprovalEvent, CallOutcome, Command, Event, PlanEvent, Record, SessionEvent, Stream, Usage,
 };
 use planwright::model::{
     Actor, Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, SessionId,
@@ -69,6 +69,8 @@ pub enum Act {
     /// Runs until it is cancelled.
     Hang,
     Panic,
+    /// Succeeds, says something, and uses so many tokens.
+    Use(u64),
 }
 
 /// Does what the test says, and remembers in which order tasks began and how many were busy at once.
@@ -101,6 +103,7 @@ impl Runner for Script {
         let act = self.acts.get(&job.task.id).cloned().unwrap_or(Act::Succeed);
         let (log, busy, time) = (Arc::clone(&self.log), Arc::clone(&self.busy), self.time);
         Box::pin(async move {
+            let mut usage = Usage::default();
             log.lock().unwrap().push(job.task.id.to_string());
             {
                 let mut busy = busy.lock().unwrap();
@@ -113,6 +116,12 @@ impl Runner for Script {
                     cancel.cancelled().await;
                     CallOutcome::Cancelled
                 }
+                Act::Use(tokens) => {
+                    let text = "thinking\n".to_owned();
+                    reports.send(CallReport::Output { stream: Stream::Stdout, text }).await;
+                    usage.tokens = tokens;
+                    CallOutcome::Exited { code: 0 }
+                }
                 Act::Succeed => {
                     tokio::time::sleep(time).await;
                     CallOutcome::Exited { code: 0 }
@@ -122,7 +131,10 @@ impl Runner for Script {
                 }
             };
             busy.lock().unwrap().0 -= 1;
-            reports.send(CallReport::ended(outcome)).await;
+            let elapsed = Duration::ZERO;
+            let ended =
+                CallReport::Ended { outcome, elapsed, output_bytes: 0, dropped_bytes: 0, usage };
+            reports.send(ended).await;
         })
     }
 
