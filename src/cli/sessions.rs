@@ -5,6 +5,8 @@ use serde_json::json;
 
 use super::{Exit, Out, Shared};
 use crate::app::{self, App};
+use crate::model::Seq;
+use crate::state::result::ExecutionResult;
 use crate::state::{SessionState, TaskStatus};
 use crate::store::SessionInfo;
 use crate::text;
@@ -23,13 +25,17 @@ enum SessionsCommand {
     Show {
         /// The session: its id, a unique prefix, or `last`
         session: String,
+        /// The result of the run with the traces of all attempts, as JSON
+        #[arg(long)]
+        result: bool,
     },
 }
 
 pub(super) fn sessions(shared: &Shared, args: &SessionsArgs) -> anyhow::Result<Exit> {
     match &args.what {
         None | Some(SessionsCommand::List) => list(shared),
-        Some(SessionsCommand::Show { session }) => show(shared, session),
+        Some(SessionsCommand::Show { session, result: false }) => show(shared, session),
+        Some(SessionsCommand::Show { session, result: true }) => result(shared, session),
     }
 }
 
@@ -93,6 +99,19 @@ fn show(shared: &Shared, name: &str) -> anyhow::Result<Exit> {
             out.line(&line)?;
         }
     }
+    Ok(Exit::Success)
+}
+
+fn result(shared: &Shared, name: &str) -> anyhow::Result<Exit> {
+    let app = App::settings_only(shared)?;
+    let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
+    let id = app::find(&store, name)?;
+    let mut history = app::history(&store, &id)?;
+    let mut records = Vec::new();
+    while let Some(record) = history.record(Seq(records.len() as u64 + 1))? {
+        records.push(record);
+    }
+    Out::new().line(&serde_json::to_string(&ExecutionResult::of(&records))?)?;
     Ok(Exit::Success)
 }
 

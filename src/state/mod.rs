@@ -8,6 +8,7 @@ mod breakers;
 mod checkpoint;
 mod plan;
 mod requests;
+pub mod result;
 mod run;
 mod session;
 mod tasks;
@@ -26,7 +27,8 @@ pub use session::SessionSlice;
 pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
 
 use crate::event::{CallEvent, Event, Record};
-use crate::model::Seq;
+use crate::model::{Seq, TaskId};
+use crate::planning::graph::SelectionKey;
 
 /// Sums over everything that happened so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,6 +185,19 @@ impl SessionState {
             RunPhase::Finished { success: true } => SessionStatus::Done,
             RunPhase::Finished { success: false } => SessionStatus::Failed,
         }
+    }
+
+    /// All tasks that wait or run and whose dependencies are met, in the order in which they would be chosen.
+    pub fn unlocked_tasks(&self) -> Vec<&TaskId> {
+        let Some(current) = &self.plan.current else { return Vec::new() };
+        let mut unlocked: Vec<usize> =
+            (0..self.tasks.len()).filter(|task| self.tasks.is_unlocked(*task)).collect();
+        let key = |task: usize| {
+            let depth = current.facts.depth.get(task).copied().unwrap_or(0);
+            SelectionKey::of(&current.plan.tasks[task], depth, |_| true)
+        };
+        unlocked.sort_by(|a, b| key(*a).cmp(&key(*b)));
+        unlocked.into_iter().map(|task| self.tasks.id(task)).collect()
     }
 
     /// Whether the plan's current revision has an approval that names its hash.

@@ -385,6 +385,11 @@ impl TaskTable {
         self.rows[task].status == TaskStatus::Pending && self.unmet[task] == 0
     }
 
+    /// Whether nothing it depends on is unmet and it has not ended.
+    pub fn is_unlocked(&self, task: usize) -> bool {
+        self.unmet[task] == 0 && !self.rows[task].status.is_settled()
+    }
+
     /// The same by definition, for the test that the kept count is right.
     #[cfg(test)]
     pub(super) fn is_ready_by_definition(&self, task: usize) -> bool {

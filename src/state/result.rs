@@ -1,0 +1,239 @@
+//! What a run came to: the traces of its attempts and the result of the whole, folded from its records.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::trace::{TraceEntry, outcome_words};
+use super::{SessionState, TaskStatus};
+use crate::event::{CallEvent, CallOutcome, Event, Record, TaskEvent};
+use crate::model::{ReActStep, ReActTrace, StepAction, TaskId};
+
+/// The result of a run, as the contracts name it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExecutionResult {
+    /// Whether all tasks completed.
+    pub success: bool,
+    pub completed_tasks: BTreeSet<TaskId>,
+    pub failed_tasks: BTreeSet<TaskId>,
+    /// Why each skipped task was skipped.
+    pub skipped_tasks: BTreeMap<TaskId, String>,
+    /// Seconds from the first start to the last end.
+    pub execution_time: f64,
+    pub react_traces: Vec<ReActTrace>,
+    pub execution_log: Vec<String>,
+}
+
+impl ExecutionResult {
+    /// Completed tasks among those that ran; 0 if none did.
+    pub fn success_rate(&self) -> f64 {
+        let ran = self.completed_tasks.len() + self.failed_tasks.len();
+        if ran == 0 { 0.0 } else { self.completed_tasks.len() as f64 / ran as f64 }
+    }
+
+    /// The mean time of an attempt, in milliseconds; 0 if there was none.
+    pub fn average_task_time(&self) -> f64 {
+        if self.react_traces.is_empty() {
+            return 0.0;
+        }
+        let sum: f64 = self.react_traces.iter().map(|trace| trace.execution_time_ms).sum();
+        sum / self.react_traces.len() as f64
+    }
+
+    /// Folds a session's records.
+    pub fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+        let mut folding = Folding::default();
+        records.into_iter().for_each(|record| folding.apply(record));
+        folding.finish()
+    }
+}
+
+#[derive(Default)]
+struct Folding {
+    state: SessionState,
+    open: BTreeMap<TaskId, (Timestamp, ReActTrace)>,
+    done: Vec<ReActTrace>,
+    log: Vec<String>,
+}
+
+impl Folding {
+    fn apply(&mut self, record: &Record) {
+        self.state.apply(record);
+        match &record.event {
+            Event::Task(event) => self.task(event, record.at),
+            Event::Call(event) => self.call(event, record.at),
+            Event::Run(_) | Event::Plan(_) => {}
+            _ => return,
+        }
+        if let Some(entry) =
+            TraceEntry::of(record).filter(|_| !matches!(record.event, Event::Call(_)))
+        {
+            let task = entry.task.map(|task| format!("{task} ")).unwrap_or_default();
+            self.log.push(format!("{task}{}: {}", entry.kind.word(), entry.text));
+        }
+    }
+
+    fn task(&mut self, event: &TaskEvent, at: Timestamp) {
+        match event {
+            TaskEvent::Started { task, attempt, .. } => {
+                let trace = ReActTrace {
+                    trace_id: format!("{task}_{}_{attempt}", at.as_millisecond()),
+                    task_id: task.clone(),
+                    steps: Vec::new(),
+                    final_answer: None,
+                    total_tokens_used: 0,
+                    execution_time_ms: 0.0,
+                    success: false,
+                    error_message: None,
+                };
+                self.open.insert(task.clone(), (at, trace));
+            }
+            TaskEvent::Completed { task, .. } => self.close(task, at, Ok(())),
+            TaskEvent::Failed { task, failure, .. } => {
+                self.close(task, at, Err(failure.message.clone()))
+            }
+            TaskEvent::Reset { task, why } => self.close(task, at, Err(why.clone())),
+            TaskEvent::Skipped { .. } | TaskEvent::HandedOver { .. } => {}
+        }
+    }
+
+    fn close(&mut self, task: &TaskId, at: Timestamp, outcome: Result<(), String>) {
+        let Some((began, mut trace)) = self.open.remove(task) else { return };
+        trace.execution_time_ms = at.duration_since(began).as_millis_f64();
+        trace.success = outcome.is_ok();
+        trace.error_message = outcome.err();
+        self.done.push(trace);
+    }
+
+    fn call(&mut self, event: &CallEvent, at: Timestamp) {
+        let task = &event.call().task;
+        let metadata = self.metadata(event);
+        let Some((_, trace)) = self.open.get_mut(task) else { return };
+        let step = |action, content: String| ReActStep {
+            timestamp: at,
+            task_id: task.clone(),
+            action,
+            content,
+            tool_used: None,
+            tool_input: None,
+            tool_output: None,
+            confidence_score: None,
+            metadata,
+        };
+        match event {
+            CallEvent::Intended { tool, input, .. } => trace.steps.push(ReActStep {
+                tool_used: Some(tool.clone()),
+                tool_input: Some(input.clone()),
+                ..step(StepAction::Action, tool.clone())
+            }),
+            CallEvent::Spawned { .. } => {}
+            CallEvent::Output { text, .. } => {
+                trace.steps.push(step(StepAction::Observation, text.clone()))
+            }
+            CallEvent::Concluded { outcome, usage, .. } => {
+                trace.total_tokens_used = trace.total_tokens_used.saturating_add(usage.tokens);
+                let confidence = Some(confidence(outcome));
+                // The score of an observation is also the score of the action that caused it.
+                if let Some(action) = trace.steps.iter_mut().rfind(|step| step.is_action_step()) {
+                    action.confidence_score = confidence;
+                }
+                trace.steps.push(ReActStep {
+                    confidence_score: confidence,
+                    tool_output: Some(json!({ "outcome": outcome })),
+                    ..step(StepAction::Observation, outcome_words(outcome))
+                });
+            }
+        }
+    }
+
+    /// What the contract asks for beside a step; the unlocked tasks are those whose dependencies hold at that moment.
+    fn metadata(&self, event: &CallEvent) -> Map<String, Value> {
+        let mut metadata = Map::new();
+        metadata.insert("iteration".into(), event.call().step.into());
+        let CallEvent::Intended { call, .. } = event else { return metadata };
+        let tasks = &self.state.tasks;
+        let depth = tasks.position(&call.task).and_then(|task| {
+            self.state
+                .plan
+                .current
+                .as_ref()
+                .and_then(|current| current.facts.depth.get(task).copied())
+        });
+        metadata.insert("task_depth".into(), depth.unwrap_or(0).into());
+        metadata.insert("affinity_delta".into(), 0.0.into());
+        metadata.insert("unlock_events".into(), json!(self.state.unlocked_tasks()));
+        metadata
+    }
+
+    fn finish(mut self) -> ExecutionResult {
+        for (_, (_, trace)) in std::mem::take(&mut self.open) {
+            self.done.push(trace);
+        }
+        let mut result = ExecutionResult {
+            success: !self.state.tasks.is_empty()
+                && self.state.tasks.counts().done == self.state.tasks.counts().total(),
+            react_traces: self.done,
+            execution_log: self.log,
+            ..ExecutionResult::default()
+        };
+        for (id, row) in self.state.tasks.iter() {
+            match row.status {
+                TaskStatus::Done => {
+                    result.completed_tasks.insert(id.clone());
+                }
+                TaskStatus::Failed => {
+                    result.failed_tasks.insert(id.clone());
+                }
+                TaskStatus::Skipped(reason) => {
+                    result.skipped_tasks.insert(id.clone(), reason.as_str().to_owned());
+                }
+                _ => {}
+            }
+        }
+        let ended = self.state.run.finished_at.or(self.state.at);
+        result.execution_time = match (self.state.run.started_at, ended) {
+            (Some(began), Some(ended)) => ended.duration_since(began).as_secs_f64(),
+            _ => 0.0,
+        };
+        result
+    }
+}
+
+/// How sure one can be of what a call did: its exit code says it.
+fn confidence(outcome: &CallOutcome) -> f64 {
+    match outcome {
+        CallOutcome::Exited { code: 0 } => 1.0,
+        CallOutcome::SaidToHaveHappened => 0.5,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::event::arbitrary::journal;
+
+    proptest! {
+        #[test]
+        fn any_journal_has_a_result(records in journal(60)) {
+            let result = ExecutionResult::of(&records);
+            let state = SessionState::fold(&records);
+            prop_assert_eq!(result.completed_tasks.len() as u32, state.tasks.counts().done);
+            prop_assert!((0.0..=1.0).contains(&result.success_rate()));
+            prop_assert!(result.average_task_time() >= 0.0);
+            let json = serde_json::to_string(&result).unwrap();
+            prop_assert_eq!(serde_json::from_str::<ExecutionResult>(&json).unwrap(), result);
+        }
+    }
+
+    #[test]
+    fn nothing_run_is_no_success() {
+        let result = ExecutionResult::of(&[]);
+        assert!(!result.success);
+        assert!(result.success_rate().abs() < f64::EPSILON);
+    }
+}
