@@ -8,7 +8,7 @@ mod corpus;
 #[path = "layout/dot.rs"]
 mod dot;
 
-use planwright::planning::layout::{Graph, Layout, layout};
+use planwright::planning::layout::{Graph, Layout, layout, relayout};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -24,10 +24,13 @@ fn main() {
     );
     for sample in corpus::corpus() {
         let (ours, time) = timed(&sample, 5);
-        let theirs = compared.then(|| dot::draw(&sample, start, 3));
+        let theirs = compared.then(|| dot::draw(&sample, start, 5));
         sums.add(&sample, &ours, time, theirs.as_ref());
     }
-    sums.print();
+    if compared {
+        sums.print();
+    }
+    stability();
     let large = corpus::project_of(1_000);
     let (ours, time) = timed(&large, 5);
     println!(
@@ -36,6 +39,29 @@ fn main() {
         ms(time),
         ours.layers.len(),
         ours.crossings
+    );
+}
+
+/// Adds one node to every graph of the corpus and tells how many nodes stay where they were.
+fn stability() {
+    let (mut kept, mut nodes, mut worst) = (0, 0, 1.0_f64);
+    for sample in corpus::corpus() {
+        let mut random = corpus::Random::new(u64::from(sample.nodes));
+        let before = layout(&Graph::new(sample.nodes, sample.edges.iter().copied()));
+        let edges =
+            sample.edges.iter().copied().chain([(random.below(sample.nodes), sample.nodes)]);
+        let was: Vec<Option<u32>> = (0..sample.nodes).map(Some).chain([None]).collect();
+        let after = relayout(&before, &Graph::new(sample.nodes + 1, edges), &was);
+        let pairs = before.nodes.iter().zip(&after.nodes);
+        let same = pairs.filter(|(a, b)| (a.layer, a.row) == (b.layer, b.row)).count();
+        kept += same;
+        nodes += before.nodes.len();
+        worst = worst.min(same as f64 / before.nodes.len() as f64);
+    }
+    let share = 100.0 * kept as f64 / nodes as f64;
+    println!(
+        "one node added: {share:.1} % of the nodes unmoved, {:.1} % in the worst graph",
+        100.0 * worst
     );
 }
 

@@ -2,16 +2,19 @@
 
 /// One graph of the corpus.
 #[derive(Debug)]
-pub struct Sample {
-    pub name: String,
-    pub nodes: u32,
-    pub edges: Vec<(u32, u32)>,
+pub(crate) struct Sample {
+    pub(crate) name: String,
+    pub(crate) nodes: u32,
+    pub(crate) edges: Vec<(u32, u32)>,
 }
 
+/// Makes the edges of a graph with this many nodes.
+type Build = fn(u32, &mut Random) -> Vec<(u32, u32)>;
+
 /// Ten sizes of each of four kinds.
-pub fn corpus() -> Vec<Sample> {
+pub(crate) fn corpus() -> Vec<Sample> {
     const SIZES: [u32; 10] = [10, 16, 24, 36, 50, 75, 110, 160, 220, 300];
-    let kinds: [(&str, fn(u32, &mut Random) -> Vec<(u32, u32)>); 4] =
+    let kinds: [(&str, Build); 4] =
         [("layered", layered), ("series", series_parallel), ("tree", tree), ("project", project)];
     let mut samples = Vec::new();
     for (kind, (name, build)) in kinds.into_iter().enumerate() {
@@ -28,7 +31,7 @@ pub fn corpus() -> Vec<Sample> {
 }
 
 /// A project-like graph of any size.
-pub fn project_of(nodes: u32) -> Sample {
+pub(crate) fn project_of(nodes: u32) -> Sample {
     let edges = tidy(project(nodes, &mut Random::new(u64::from(nodes))));
     Sample { name: format!("project-{nodes}"), nodes, edges }
 }
@@ -122,7 +125,9 @@ fn project(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
 /// New numbers in which every link goes up.
 fn topological(nodes: u32, links: &[(u32, u32)]) -> Vec<u32> {
     let mut waiting = vec![0; nodes as usize];
-    links.iter().for_each(|&(_, b)| waiting[b as usize] += 1);
+    for &(_, b) in links {
+        waiting[b as usize] += 1;
+    }
     let mut ready: Vec<u32> = (0..nodes).filter(|&n| waiting[n as usize] == 0).collect();
     let mut number = vec![0; nodes as usize];
     let mut next = 0;
@@ -143,14 +148,14 @@ fn topological(nodes: u32, links: &[(u32, u32)]) -> Vec<u32> {
 
 /// A fixed generator (splitmix64), so that the corpus does not hang on a library's version.
 #[derive(Debug)]
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn below(&mut self, bound: u32) -> u32 {
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,20 +1,21 @@
 //! Runs Graphviz `dot` and reads its layers, dummies and crossings back.
 
 use super::corpus::Sample;
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// What dot made of a graph.
 #[derive(Debug)]
-pub struct Drawn {
-    pub layers: usize,
-    pub crossings: u64,
-    pub time: Duration,
+pub(crate) struct Drawn {
+    pub(crate) layers: usize,
+    pub(crate) crossings: u64,
+    pub(crate) time: Duration,
 }
 
 /// Whether dot is installed.
-pub fn installed() -> bool {
+pub(crate) fn installed() -> bool {
     Command::new("dot")
         .arg("-V")
         .stderr(Stdio::null())
@@ -24,15 +25,19 @@ pub fn installed() -> bool {
 }
 
 /// The time dot takes to start, read a graph of one node and draw it: the least of several runs.
-pub fn start_time() -> Duration {
+pub(crate) fn start_time() -> Duration {
     (0..9).map(|_| run("digraph { a }").1).min().unwrap_or_default()
 }
 
 /// Draws one graph: the least time of `runs` runs, net of `start`.
-pub fn draw(sample: &Sample, start: Duration, runs: u32) -> Drawn {
+pub(crate) fn draw(sample: &Sample, start: Duration, runs: u32) -> Drawn {
     let mut text = String::from("digraph {\n");
-    (0..sample.nodes).for_each(|node| text.push_str(&format!("{node};\n")));
-    sample.edges.iter().for_each(|(a, b)| text.push_str(&format!("{a}->{b};\n")));
+    for node in 0..sample.nodes {
+        writeln!(text, "{node};").expect("a string takes everything");
+    }
+    for (from, to) in &sample.edges {
+        writeln!(text, "{from}->{to};").expect("a string takes everything");
+    }
     text.push('}');
     let results: Vec<_> = (0..runs).map(|_| run(&text)).collect();
     let time = results.iter().map(|r| r.1).min().unwrap_or_default().saturating_sub(start);
@@ -69,7 +74,7 @@ fn measure(sample: &Sample, plain: &str) -> (usize, u64) {
         let number = |at: usize| words[at].parse::<f64>().expect("a number");
         match words.first() {
             Some(&"node") => {
-                place[words[1].parse::<usize>().expect("a node")] = (number(2), number(3))
+                place[words[1].parse::<usize>().expect("a node")] = (number(2), number(3));
             }
             Some(&"edge") => {
                 let count = words[3].parse::<usize>().expect("a count");
@@ -118,7 +123,7 @@ fn x_at(spline: &[(f64, f64)], y: f64) -> f64 {
         if part[0].1 >= y && part[3].1 <= y {
             let (mut low, mut high) = (0.0, 1.0);
             for _ in 0..40 {
-                let middle = (low + high) / 2.0;
+                let middle = f64::midpoint(low, high);
                 if at(middle, |p| p.1) > y { low = middle } else { high = middle }
             }
             return at(low, |p| p.0);

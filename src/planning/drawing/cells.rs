@@ -250,17 +250,13 @@ impl Canvas {
     }
 
     fn into_cells(self) -> impl Iterator<Item = Cell> {
-        let Viewport { x, y, w, .. } = self.view;
-        self.spots.into_iter().enumerate().filter_map(move |(at, spot)| {
+        let Viewport { x, y, w, h } = self.view;
+        let places = (y..y + h).flat_map(move |y| (x..x + w).map(move |x| (x, y)));
+        places.zip(self.spots).filter_map(|((x, y), spot)| {
             let role = spot.role?;
             let glyph =
                 spot.glyph.or_else(|| (!spot.arms.is_empty()).then(|| spot.arms.glyph()))?;
-            Some(Cell {
-                x: x + (at % w as usize) as i32,
-                y: y + (at / w as usize) as i32,
-                glyph,
-                role,
-            })
+            Some(Cell { x, y, glyph, role })
         })
     }
 }

@@ -308,6 +308,9 @@ fn dag() -> impl Strategy<Value = Graph> {
 }
 
 proptest! {
+    // Each case lays out a whole graph, which is slow without optimisation.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     #[test]
     fn lines_are_whole_apart_and_outside_boxes(graph in dag(), kind in 0..KINDS.len()) {
         let (zoom, flow) = KINDS[kind];

@@ -21,32 +21,32 @@ pub(super) struct Arranged {
 }
 
 /// Splits into connected parts, in the order of their first nodes. Each part starts in layer 0.
-pub(super) fn split(graph: &Graph, edges: &[Usable], ranks: &[u32]) -> Vec<Part> {
+pub(super) fn split(graph: &Graph, edges: &[Usable]) -> Vec<Part> {
     let labels = labels(graph.nodes as usize, edges);
     let count = labels.iter().max().map_or(0, |&last| last as usize + 1);
-    let mut nodes = vec![Vec::new(); count];
-    let mut local = vec![0_u32; ranks.len()];
+    let mut members: Vec<(Vec<u32>, Vec<Usable>)> = vec![Default::default(); count];
+    let mut local = vec![0_u32; labels.len()];
     for (node, &label) in labels.iter().enumerate() {
-        local[node] = nodes[label as usize].len() as u32;
-        nodes[label as usize].push(node as u32);
+        let nodes = &mut members[label as usize].0;
+        local[node] = nodes.len() as u32;
+        nodes.push(node as u32);
     }
-    let mut links = vec![Vec::new(); count];
-    let mut indices = vec![Vec::new(); count];
     for edge in edges {
         let label = labels[edge.source as usize] as usize;
-        links[label].push((
-            local[edge.source as usize],
-            local[edge.target as usize],
-            edge.straight,
-        ));
-        indices[label].push(edge.edge);
+        let (source, target) = (local[edge.source as usize], local[edge.target as usize]);
+        members[label].1.push(Usable { source, target, ..*edge });
     }
-    let build = |((nodes, links), edges): ((Vec<u32>, Vec<_>), Vec<u32>)| {
-        let first = nodes.iter().map(|&n| ranks[n as usize]).min().unwrap_or(0);
-        let ranks: Vec<u32> = nodes.iter().map(|&n| ranks[n as usize] - first).collect();
-        Part { proper: Proper::new(&ranks, &links), nodes, edges }
-    };
-    nodes.into_iter().zip(links).zip(indices).map(build).collect()
+    members.into_iter().map(|(nodes, edges)| Part::new(nodes, &edges)).collect()
+}
+
+impl Part {
+    fn new(nodes: Vec<u32>, edges: &[Usable]) -> Self {
+        let links: Vec<(u32, u32)> = edges.iter().map(|edge| (edge.source, edge.target)).collect();
+        let ranks = super::ranks::assign(nodes.len(), &links);
+        let straight = edges.iter().map(|edge| edge.straight).collect();
+        let proper = Proper::new(&ranks, &links, straight);
+        Self { proper, nodes, edges: edges.iter().map(|edge| edge.edge).collect() }
+    }
 }
 
 /// Numbers the connected parts by their first node.

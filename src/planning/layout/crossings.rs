@@ -38,6 +38,40 @@ impl Counter {
     }
 }
 
+/// Calls `found` for every piece, by place in the list of neighbours, that goes down from `upper` and is crossed.
+pub(super) fn crossed(
+    upper: &[u32],
+    down: &Neighbours,
+    position: &[u32],
+    mut found: impl FnMut(usize),
+) {
+    // A piece is crossed if an earlier item has an end after it, or a later item an end before it.
+    let mut furthest = 0;
+    for &item in upper {
+        let mut reach = furthest;
+        for at in down.span(item) {
+            let end = position[down.at(at) as usize];
+            if end < furthest {
+                found(at);
+            }
+            reach = reach.max(end);
+        }
+        furthest = reach;
+    }
+    let mut nearest = u32::MAX;
+    for &item in upper.iter().rev() {
+        let mut reach = nearest;
+        for at in down.span(item) {
+            let end = position[down.at(at) as usize];
+            if end > nearest {
+                found(at);
+            }
+            reach = reach.min(end);
+        }
+        nearest = reach;
+    }
+}
+
 /// Crossings of a finished layout, by the order of its items.
 pub(super) fn of_layout(layout: &Layout) -> u64 {
     let mut pieces: Vec<Vec<(u32, u32)>> = vec![Vec::new(); layout.layers.len()];

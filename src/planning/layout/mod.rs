@@ -9,11 +9,13 @@ mod crossings;
 mod ordering;
 mod proper;
 mod ranks;
+mod reinsertion;
 mod relayout;
 mod rows;
-mod sifting;
+mod sweeping;
 #[cfg(test)]
 mod tests;
+mod transposing;
 
 pub use relayout::relayout;
 
@@ -121,13 +123,11 @@ impl Layout {
 /// Lays a graph out from nothing.
 pub fn layout(graph: &Graph) -> Layout {
     let usable = proper::usable_edges(graph);
-    let ranks = ranks::assign(graph.nodes as usize, &usable);
-    let parts = components::split(graph, &usable, &ranks)
+    let parts = components::split(graph, &usable)
         .into_iter()
         .map(|part| {
-            let mut order = ordering::Order::new(&part.proper);
-            ordering::minimise(&part.proper, &mut order);
-            ordering::face_up(&part.proper, &mut order);
+            let mut order = ordering::minimise(&part.proper);
+            order.face_up(&part.proper);
             let rows = rows::assign(&part.proper, &order);
             components::Arranged { part, order, rows }
         })

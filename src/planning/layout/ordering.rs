@@ -1,8 +1,10 @@
-//! Crossing reduction: barycentre sweeps from several fixed starts, polished by sifting, the best kept.
+//! Crossing reduction: sweeps from a few fixed starts, the best refined by reinsertion.
 
-use super::crossings::Counter;
-use super::proper::{Neighbours, Proper};
-use super::sifting::Sifter;
+use super::crossings::{Counter, crossed};
+use super::proper::Proper;
+use super::reinsertion::Reinserter;
+use super::sweeping::{Sweep, Sweeper};
+use std::collections::VecDeque;
 
 /// The order of the items in every layer.
 #[derive(Clone, Debug)]
@@ -10,15 +12,19 @@ pub(super) struct Order {
     pub(super) layers: Vec<Vec<u32>>,
     pub(super) position: Vec<u32>,
     pub(super) crossings: u64,
+    /// Crossings between each layer and the next, as of the last count.
+    pub(super) between: Vec<u64>,
 }
 
 impl Order {
     /// The items of each layer as they were made: nodes in input order, then dummies.
     pub(super) fn new(proper: &Proper) -> Self {
+        let layers = proper.layers.clone();
         let mut order = Self {
-            layers: proper.layers.clone(),
+            layers,
             position: vec![0; proper.items()],
             crossings: u64::MAX,
+            between: Vec::new(),
         };
         order.renumber_all();
         order
@@ -36,120 +42,167 @@ impl Order {
         }
     }
 
-    /// Counts all crossings and remembers the number.
+    /// Counts all crossings and remembers the numbers.
     pub(super) fn count(&mut self, proper: &Proper, counter: &mut Counter) -> u64 {
-        let pairs = self.layers.windows(2);
-        self.crossings = pairs
-            .map(|pair| counter.between(&pair[0], &proper.down, &self.position, pair[1].len()))
-            .sum();
+        self.between.clear();
+        for pair in self.layers.windows(2) {
+            self.between.push(counter.between(
+                &pair[0],
+                &proper.down,
+                &self.position,
+                pair[1].len(),
+            ));
+        }
+        self.crossings = self.between.iter().sum();
         self.crossings
     }
-}
 
-/// Turns the drawing over if that brings more nodes of a layer into input order.
-pub(super) fn face_up(proper: &Proper, order: &mut Order) {
-    let mut balance = 0_i64;
-    for items in &order.layers {
-        let nodes: Vec<u32> =
-            items.iter().copied().filter(|&item| !proper.is_dummy(item)).collect();
-        balance += nodes.windows(2).map(|pair| if pair[0] < pair[1] { 1 } else { -1 }).sum::<i64>();
+    /// Turns the drawing over if that brings more nodes of a layer into input order.
+    pub(super) fn face_up(&mut self, proper: &Proper) {
+        let mut balance = 0_i64;
+        for items in &self.layers {
+            let nodes: Vec<u32> =
+                items.iter().copied().filter(|&item| !proper.is_dummy(item)).collect();
+            balance +=
+                nodes.windows(2).map(|pair| if pair[0] < pair[1] { 1 } else { -1 }).sum::<i64>();
+        }
+        if balance < 0 {
+            self.layers.iter_mut().for_each(|items| items.reverse());
+            self.renumber_all();
+        }
     }
-    if balance < 0 {
-        order.layers.iter_mut().for_each(|items| items.reverse());
-        order.renumber_all();
-    }
 }
 
-/// Which way a sweep goes.
+/// What to do where two choices are equally good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sweep {
-    Down,
-    Up,
-}
-
-/// What to do with items that a sweep cannot tell apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ties {
+pub(super) enum Ties {
     Keep,
     Turn,
 }
 
-/// Finds an order with few crossings. The same graph always gives the same order.
-pub(super) fn minimise(proper: &Proper, order: &mut Order) {
-    let mut search = Search {
-        proper,
-        counter: Counter::default(),
-        keyed: Vec::new(),
-        sifter: Sifter::new(proper),
-    };
-    order.count(proper, &mut search.counter);
-    if order.crossings == 0 {
-        return;
+impl Ties {
+    pub(super) fn other(self) -> Self {
+        if self == Self::Keep { Self::Turn } else { Self::Keep }
     }
-    for start in [Start::FromTop, Start::FromBottom] {
-        let mut candidate = start.order(proper);
-        search.settle(&mut candidate);
-        if candidate.crossings < order.crossings {
-            *order = candidate;
-        }
-    }
-    search.improve(order);
 }
 
-/// Where a first order comes from.
+/// How much is spent on a graph: small ones cost next to nothing, large ones must not keep anyone waiting.
 #[derive(Clone, Copy, Debug)]
-enum Start {
-    FromTop,
-    FromBottom,
+struct Effort {
+    starts: usize,
+    sweeps: u32,
+    trips: u32,
+    /// Work after which no further try is made.
+    tries: u64,
 }
 
-impl Start {
-    /// Visits the graph depth first, so that what belongs together starts together.
-    fn order(self, proper: &Proper) -> Order {
-        let (along, back) = match self {
-            Self::FromTop => (&proper.down, &proper.up),
-            Self::FromBottom => (&proper.up, &proper.down),
-        };
-        let mut order = Order::new(proper);
-        order.layers.iter_mut().for_each(Vec::clear);
-        let mut seen = vec![false; proper.items()];
-        let roots = (0..proper.real as u32).filter(|&node| back.of(node).is_empty());
-        let mut stack = Vec::new();
-        for root in roots {
-            stack.push(root);
-            while let Some(item) = stack.pop() {
-                if std::mem::replace(&mut seen[item as usize], true) {
-                    continue;
-                }
-                order.layers[proper.layer[item as usize] as usize].push(item);
-                stack.extend(along.of(item).iter().rev().filter(|&&next| !seen[next as usize]));
-            }
+impl Effort {
+    fn for_items(items: usize) -> Self {
+        match items {
+            0..160 => Self { starts: 2, sweeps: 10, trips: 6, tries: 1_000_000 },
+            160..700 => Self { starts: 2, sweeps: 10, trips: 6, tries: 0 },
+            700..2_500 => Self { starts: 1, sweeps: 10, trips: 3, tries: 0 },
+            2_500..20_000 => Self { starts: 1, sweeps: 5, trips: 1, tries: 0 },
+            _ => Self { starts: 1, sweeps: 3, trips: 0, tries: 0 },
         }
-        order.renumber_all();
-        order
     }
+}
+
+/// Where a first order comes from: a walk over the graph, so that what belongs together starts together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Walk {
+    Deep,
+    Wide,
+}
+
+const STARTS: [(Sweep, Walk); 2] = [(Sweep::Up, Walk::Wide), (Sweep::Down, Walk::Deep)];
+
+/// Finds an order with few crossings. The same graph always gives the same order.
+pub(super) fn minimise(proper: &Proper) -> Order {
+    let mut order = Order::new(proper);
+    let mut search = Search::new(proper);
+    if order.count(proper, &mut search.counter) == 0 {
+        return order;
+    }
+    let settled = STARTS.into_iter().take(search.effort.starts).map(|(sweep, walk)| {
+        let mut candidate = first_order(proper, sweep, walk);
+        search.sweeper.settle(&mut candidate, search.effort.sweeps, &mut search.counter);
+        candidate
+    });
+    // The start with the fewest crossings nearly always stays ahead.
+    if let Some(mut candidate) = settled.min_by_key(|candidate| candidate.crossings) {
+        search.refine(&mut candidate);
+        if candidate.crossings < order.crossings {
+            order = candidate;
+        }
+    }
+    search.try_again(&mut order);
+    order
+}
+
+/// The items in the order a walk along `sweep` meets them.
+fn first_order(proper: &Proper, sweep: Sweep, walk: Walk) -> Order {
+    let (along, back) = match sweep {
+        Sweep::Down => (&proper.down, &proper.up),
+        Sweep::Up => (&proper.up, &proper.down),
+    };
+    let mut order = Order::new(proper);
+    order.layers.iter_mut().for_each(Vec::clear);
+    let mut seen = vec![false; proper.items()];
+    let mut open: VecDeque<u32> =
+        (0..proper.real as u32).filter(|&node| back.of(node).is_empty()).collect();
+    while let Some(item) = open.pop_front() {
+        if std::mem::replace(&mut seen[item as usize], true) {
+            continue;
+        }
+        order.layers[proper.layer[item as usize] as usize].push(item);
+        let fresh = along.of(item).iter().filter(|&&next| !seen[next as usize]);
+        match walk {
+            Walk::Wide => open.extend(fresh),
+            Walk::Deep => fresh.rev().for_each(|&next| open.push_front(next)),
+        }
+    }
+    order.renumber_all();
+    order
 }
 
 struct Search<'a> {
     proper: &'a Proper,
+    effort: Effort,
     counter: Counter,
-    keyed: Vec<(f32, u32)>,
-    sifter: Sifter<'a>,
+    sweeper: Sweeper<'a>,
+    reinserter: Reinserter<'a>,
+    /// Nodes with an edge that is crossed.
+    crossed: Vec<bool>,
 }
 
-impl Search<'_> {
-    /// Sweeps to and fro until it no longer helps, then sifts; leaves the best order met.
-    fn settle(&mut self, order: &mut Order) {
-        const ROUNDS: u32 = 16;
-        const PATIENCE: u32 = 4;
+impl<'a> Search<'a> {
+    fn new(proper: &'a Proper) -> Self {
+        Self {
+            proper,
+            effort: Effort::for_items(proper.items()),
+            counter: Counter::default(),
+            sweeper: Sweeper::new(proper),
+            reinserter: Reinserter::new(proper),
+            crossed: Vec::new(),
+        }
+    }
+
+    /// Reinserts the nodes whose edges are crossed, round by round, while that helps.
+    fn refine(&mut self, order: &mut Order) {
+        const PATIENCE: u32 = 1;
         order.count(self.proper, &mut self.counter);
         let mut best = order.clone();
         let mut idle = 0;
-        for round in 0..ROUNDS {
-            let ties = if round % 4 < 2 { Ties::Keep } else { Ties::Turn };
-            self.sweep(order, if round % 2 == 0 { Sweep::Down } else { Sweep::Up }, ties);
+        for trip in 0..self.effort.trips {
+            let ties = if trip % 2 == 0 { Ties::Keep } else { Ties::Turn };
+            self.note_crossed(order);
+            for node in (0..self.proper.real as u32).filter(|&node| self.crossed[node as usize]) {
+                self.reinserter.reinsert(order, node, ties);
+            }
+            order.count(self.proper, &mut self.counter);
             idle += 1;
-            if order.count(self.proper, &mut self.counter) < best.crossings {
+            if order.crossings < best.crossings {
                 best.clone_from(order);
                 idle = 0;
             }
@@ -158,78 +211,70 @@ impl Search<'_> {
             }
         }
         *order = best;
-        self.sifter.settle(order);
-        order.count(self.proper, &mut self.counter);
     }
 
-    fn sweep(&mut self, order: &mut Order, sweep: Sweep, ties: Ties) {
-        let depth = order.layers.len();
-        match sweep {
-            Sweep::Down => {
-                (1..depth).for_each(|layer| self.arrange(order, layer, &self.proper.up, ties));
-            }
-            Sweep::Up => (0..depth - 1)
-                .rev()
-                .for_each(|layer| self.arrange(order, layer, &self.proper.down, ties)),
+    /// Notes the nodes with an edge that is crossed: only with those something can be gained.
+    fn note_crossed(&mut self, order: &Order) {
+        self.crossed.clear();
+        self.crossed.resize(self.proper.real, false);
+        for (layer, _) in order.between.iter().enumerate().filter(|(_, count)| **count > 0) {
+            crossed(&order.layers[layer], &self.proper.down, &order.position, |piece| {
+                let chain = &self.proper.chains[self.proper.chain_of[piece] as usize];
+                self.crossed[chain[0] as usize] = true;
+                self.crossed[chain[chain.len() - 1] as usize] = true;
+            });
         }
     }
 
-    /// Sorts one layer by the mean position of its neighbours; items without neighbours keep their places.
-    fn arrange(&mut self, order: &mut Order, layer: usize, neighbours: &Neighbours, ties: Ties) {
-        self.keyed.clear();
-        let position = &order.position;
-        let items = &mut order.layers[layer];
-        for &item in items.iter() {
-            let near = neighbours.of(item);
-            if !near.is_empty() {
-                let sum: u32 = near.iter().map(|&n| position[n as usize]).sum();
-                self.keyed.push((sum as f32 / near.len() as f32, item));
-            }
-        }
-        if ties == Ties::Turn {
-            self.keyed.reverse();
-        }
-        self.keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut sorted = self.keyed.iter().map(|&(_, item)| item);
-        for slot in items.iter_mut() {
-            if !neighbours.of(*slot).is_empty() {
-                *slot = sorted.next().expect("one key for each item with neighbours");
-            }
-        }
-        order.renumber(layer);
-    }
-
-    /// Shakes the best order a little and settles it again, for as long as the graph's size is worth.
-    fn improve(&mut self, order: &mut Order) {
+    /// Tries other ways while the effort lasts: in turn the best order shaken a little, and one thrown together anew.
+    fn try_again(&mut self, order: &mut Order) {
+        const TRIES: u32 = 40;
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
-        let rounds = 6;
-        for _ in 0..rounds {
-            if order.crossings == 0 {
+        for turn in 0..TRIES {
+            let spent = self.reinserter.work + self.sweeper.work;
+            if order.crossings == 0 || spent > self.effort.tries {
                 return;
             }
             let mut candidate = order.clone();
-            Self::shake(&mut candidate, &mut random);
-            self.sifter.settle(&mut candidate);
-            candidate.count(self.proper, &mut self.counter);
+            if turn % 2 == 0 {
+                shake(&mut candidate, &mut random);
+            } else {
+                shuffle(&mut candidate, &mut random);
+                self.sweeper.sweep(&mut candidate, Sweep::Down, Ties::Keep);
+                self.sweeper.sweep(&mut candidate, Sweep::Up, Ties::Keep);
+            }
+            self.refine(&mut candidate);
             if candidate.crossings <= order.crossings {
                 *order = candidate;
             }
         }
     }
+}
 
-    fn shake(order: &mut Order, random: &mut Random) {
-        let depth = order.layers.len();
-        for _ in 0..2 {
-            let layer = random.below(depth);
-            let width = order.layers[layer].len();
-            let (a, b) = (random.below(width), random.below(width));
-            order.layers[layer][a.min(b)..=a.max(b)].reverse();
-            order.renumber(layer);
-        }
+/// Turns stretches of a few layers around.
+fn shake(order: &mut Order, random: &mut Random) {
+    let depth = order.layers.len();
+    for _ in 0..=depth / 3 {
+        let layer = random.below(depth);
+        let width = order.layers[layer].len();
+        let (a, b) = (random.below(width), random.below(width));
+        order.layers[layer][a.min(b)..=a.max(b)].reverse();
+        order.renumber(layer);
     }
 }
 
-/// A small generator with a fixed seed: shaking must be the same on every run.
+/// Forgets the order.
+fn shuffle(order: &mut Order, random: &mut Random) {
+    for layer in 0..order.layers.len() {
+        for at in (1..order.layers[layer].len()).rev() {
+            let other = random.below(at + 1);
+            order.layers[layer].swap(at, other);
+        }
+        order.renumber(layer);
+    }
+}
+
+/// A small generator with a fixed seed: a layout must come out the same on every run.
 struct Random(u64);
 
 impl Random {

@@ -124,16 +124,18 @@ pub(super) struct Proper {
     pub(super) down: Neighbours,
     /// The items of each edge, both ends included.
     pub(super) chains: Vec<Vec<u32>>,
+    /// The chain of each piece, by place in `down`.
+    pub(super) chain_of: Vec<u32>,
     /// Edges that ask to be straight, by index in `chains`.
     pub(super) straight: Vec<bool>,
 }
 
 impl Proper {
-    /// Cuts `edges` (local source, local target, straight) given the layer of each node.
-    pub(super) fn new(ranks: &[u32], edges: &[(u32, u32, bool)]) -> Self {
+    /// Cuts `edges` (source, target) given the layer of each node.
+    pub(super) fn new(ranks: &[u32], edges: &[(u32, u32)], straight: Vec<bool>) -> Self {
         let mut layer = ranks.to_vec();
         let mut chains = Vec::with_capacity(edges.len());
-        for &(source, target, _) in edges {
+        for &(source, target) in edges {
             let mut chain = vec![source];
             for between in ranks[source as usize] + 1..ranks[target as usize] {
                 chain.push(layer.len() as u32);
@@ -151,8 +153,17 @@ impl Proper {
             || chains.iter().flat_map(|chain| chain.windows(2).map(|pair| (pair[0], pair[1])));
         let down = Neighbours::new(layer.len(), pieces());
         let up = Neighbours::new(layer.len(), pieces().map(|(from, to)| (to, from)));
-        let straight = edges.iter().map(|&(_, _, straight)| straight).collect();
-        Self { real: ranks.len(), layer, layers, up, down, chains, straight }
+        // The lists were filled in the order of the chains, so a second walk meets the same places.
+        let mut next: Vec<usize> =
+            (0..layer.len() as u32).map(|item| down.span(item).start).collect();
+        let mut chain_of = vec![0; down.len()];
+        for (index, chain) in chains.iter().enumerate() {
+            for &item in &chain[..chain.len() - 1] {
+                chain_of[next[item as usize]] = index as u32;
+                next[item as usize] += 1;
+            }
+        }
+        Self { real: ranks.len(), layer, layers, up, down, chains, chain_of, straight }
     }
 
     pub(super) fn items(&self) -> usize {

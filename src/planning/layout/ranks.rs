@@ -1,14 +1,20 @@
-//! Gives each node a layer: the fewest layers possible, then edges made short.
+//! Gives each node a layer: no more layers than the longest path needs, and the edges as short as can be.
 
-use super::proper::{Neighbours, Usable};
+use super::proper::Neighbours;
 
-/// Longest-path ranks, tightened so that the total length of the edges is small.
-pub(super) fn assign(nodes: usize, edges: &[Usable]) -> Vec<u32> {
-    let out = Neighbours::new(nodes, edges.iter().map(|e| (e.source, e.target)));
-    let into = Neighbours::new(nodes, edges.iter().map(|e| (e.target, e.source)));
+mod simplex;
+
+/// Layers of a connected graph without cycles, starting at 0.
+///
+/// Short edges mean few dummies, and few dummies mean few crossings and few bends.
+pub(super) fn assign(nodes: usize, edges: &[(u32, u32)]) -> Vec<u32> {
+    let out = Neighbours::new(nodes, edges.iter().copied());
+    let into = Neighbours::new(nodes, edges.iter().map(|&(source, target)| (target, source)));
     let mut ranks = longest_path(nodes, &out, &into);
     shorten(&mut ranks, &out, &into);
-    ranks
+    simplex::tighten(&mut ranks, edges);
+    let first = ranks.iter().min().copied().unwrap_or(0);
+    ranks.into_iter().map(|rank| rank - first).collect()
 }
 
 fn longest_path(nodes: usize, out: &Neighbours, into: &Neighbours) -> Vec<u32> {
@@ -28,7 +34,7 @@ fn longest_path(nodes: usize, out: &Neighbours, into: &Neighbours) -> Vec<u32> {
     ranks
 }
 
-/// Moves single nodes inside their slack while that shortens edges.
+/// Moves single nodes inside their slack while that shortens edges: a quick start for the exact method.
 fn shorten(ranks: &mut [u32], out: &Neighbours, into: &Neighbours) {
     const ROUNDS: usize = 50;
     let last = ranks.iter().max().copied().unwrap_or(0);

@@ -74,6 +74,9 @@ fn check(graph: &Graph, layout: &Layout) {
 }
 
 proptest! {
+    // Each case lays out a whole graph, which is slow without optimisation.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     #[test]
     fn any_graph_gets_a_consistent_layout(graph in any_graph()) {
         check(&graph, &layout(&graph));

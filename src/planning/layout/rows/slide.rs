@@ -25,17 +25,22 @@ fn piece(weight: u8, from: i32, to: i32) -> u64 {
     u64::from(weight) * (distance + if distance == 0 { 0 } else { BEND })
 }
 
-/// Slides until nothing improves.
-pub(super) fn settle(proper: &Proper, order: &Order, weights: &Weights, rows: &mut [i32]) {
-    const PASSES: usize = 6;
-    for pass in 0..PASSES {
-        let mut blocks = straight_runs(proper, rows);
-        if pass % 2 == 1 {
-            blocks.reverse();
-        }
+/// Slides blocks, at most `passes` times over all of them; stops when nothing improves.
+pub(super) fn settle(
+    proper: &Proper,
+    order: &Order,
+    weights: &Weights,
+    rows: &mut [i32],
+    passes: usize,
+) {
+    let mut runs = Runs::default();
+    let mut slider = Slider { proper, order, weights, links: Vec::new() };
+    for pass in 0..passes {
+        runs.find(proper, rows);
         let mut moved = false;
-        for block in &blocks {
-            moved |= slide(proper, order, weights, rows, block);
+        for index in 0..runs.starts.len() {
+            let index = if pass % 2 == 0 { index } else { runs.starts.len() - 1 - index };
+            moved |= slider.slide(rows, runs.items(index));
         }
         if !moved {
             break;
@@ -43,72 +48,93 @@ pub(super) fn settle(proper: &Proper, order: &Order, weights: &Weights, rows: &m
     }
 }
 
-/// Groups of items that straight pieces hold together, by row from the top.
-fn straight_runs(proper: &Proper, rows: &[i32]) -> Vec<Vec<u32>> {
-    let mut seen = vec![false; proper.items()];
-    let mut runs = Vec::new();
-    for first in 0..proper.items() as u32 {
-        if std::mem::replace(&mut seen[first as usize], true) {
-            continue;
-        }
-        let mut run = vec![first];
-        let mut next = 0;
-        while next < run.len() {
-            let item = run[next];
-            next += 1;
-            for &near in proper.up.of(item).iter().chain(proper.down.of(item)) {
-                if rows[near as usize] == rows[item as usize]
-                    && !std::mem::replace(&mut seen[near as usize], true)
-                {
-                    run.push(near);
-                }
-            }
-        }
-        runs.push(run);
-    }
-    runs.sort_by_key(|run| rows[run[0] as usize]);
-    runs
+/// Groups of items that straight pieces hold together.
+#[derive(Debug, Default)]
+struct Runs {
+    items: Vec<u32>,
+    /// Row, first and last place in `items`, by row from the top.
+    starts: Vec<(i32, u32, u32)>,
+    seen: Vec<bool>,
 }
 
-/// Moves one block to its best free row; returns whether it moved.
-fn slide(
-    proper: &Proper,
-    order: &Order,
-    weights: &Weights,
-    rows: &mut [i32],
-    block: &[u32],
-) -> bool {
-    const CANDIDATES: usize = 12;
-    let here = rows[block[0] as usize];
-    let (low, high) = room(proper, order, rows, block);
-    let mut candidates = Vec::new();
-    let mut links = Vec::new();
-    for &item in block {
-        let up = proper.up.span(item).map(|at| (weights.up[at], proper.up.at(at)));
-        let down = proper.down.span(item).map(|at| (weights.down[at], proper.down.at(at)));
-        for (weight, near) in up.chain(down) {
-            let row = rows[near as usize];
-            if row != here {
-                links.push((weight, row));
-                let row = row.clamp(low, high);
-                if candidates.len() < CANDIDATES && !candidates.contains(&row) {
-                    candidates.push(row);
+impl Runs {
+    fn find(&mut self, proper: &Proper, rows: &[i32]) {
+        self.items.clear();
+        self.starts.clear();
+        self.seen.clear();
+        self.seen.resize(proper.items(), false);
+        for first in 0..proper.items() as u32 {
+            if std::mem::replace(&mut self.seen[first as usize], true) {
+                continue;
+            }
+            let start = self.items.len();
+            self.items.push(first);
+            let mut next = start;
+            while let Some(&item) = self.items.get(next) {
+                next += 1;
+                for &near in proper.up.of(item).iter().chain(proper.down.of(item)) {
+                    let level = rows[near as usize] == rows[item as usize];
+                    if level && !std::mem::replace(&mut self.seen[near as usize], true) {
+                        self.items.push(near);
+                    }
+                }
+            }
+            self.starts.push((rows[first as usize], start as u32, next as u32));
+        }
+        self.starts.sort_unstable();
+    }
+
+    fn items(&self, index: usize) -> &[u32] {
+        let (_, first, last) = self.starts[index];
+        &self.items[first as usize..last as usize]
+    }
+}
+
+struct Slider<'a> {
+    proper: &'a Proper,
+    order: &'a Order,
+    weights: &'a Weights,
+    links: Vec<(u8, i32)>,
+}
+
+impl Slider<'_> {
+    /// Moves one block to its best free row; returns whether it moved.
+    fn slide(&mut self, rows: &mut [i32], block: &[u32]) -> bool {
+        const CANDIDATES: usize = 12;
+        let Self { proper, weights, links, .. } = self;
+        let here = rows[block[0] as usize];
+        links.clear();
+        for &item in block {
+            let up =
+                proper.up.span(item).map(|at| (weights.up[at], rows[proper.up.at(at) as usize]));
+            let down = proper
+                .down
+                .span(item)
+                .map(|at| (weights.down[at], rows[proper.down.at(at) as usize]));
+            links.extend(up.chain(down).filter(|link| link.1 != here));
+        }
+        if links.is_empty() {
+            return false;
+        }
+        let (low, high) = room(self.proper, self.order, rows, block);
+        let price = |row: i32| {
+            self.links.iter().map(|&(weight, other)| piece(weight, row, other)).sum::<u64>()
+        };
+        let mut best = (price(here), here);
+        for &(_, row) in self.links.iter().take(CANDIDATES) {
+            let row = row.clamp(low, high);
+            if row != here && row != best.1 {
+                let cost = price(row);
+                if cost < best.0 {
+                    best = (cost, row);
                 }
             }
         }
+        for &item in block {
+            rows[item as usize] = best.1;
+        }
+        best.1 != here
     }
-    let price =
-        |row: i32| links.iter().map(|&(weight, other)| piece(weight, row, other)).sum::<u64>();
-    let Some(&best) = candidates.iter().min_by_key(|&&row| (price(row), row)) else {
-        return false;
-    };
-    if price(best) >= price(here) {
-        return false;
-    }
-    for &item in block {
-        rows[item as usize] = best;
-    }
-    true
 }
 
 /// The rows a block can take without pushing another item.
