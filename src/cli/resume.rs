@@ -50,8 +50,11 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
     let id = app::find(&store, &args.session)?;
     drop(store);
     let store = app.open_store()?;
-    let revision =
-        args.plan.as_deref().map(|path| super::run::runnable_plan(&app, path)).transpose()?;
+    let revision = args
+        .plan
+        .as_deref()
+        .map(|path| super::run::runnable_plan(&app, path, false))
+        .transpose()?;
     let in_doubt = args.in_doubt.map(|answer| match answer {
         InDoubt::Run => ChoiceAction::RunAgain,
         InDoubt::Done => ChoiceAction::Happened,

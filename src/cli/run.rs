@@ -11,7 +11,7 @@ use crate::app::{self, App, ReadyPlan};
 use crate::engine::resume::TakeUp;
 use crate::event::Command;
 use crate::headless::Answers;
-use crate::model::{Actor, RunKind};
+use crate::model::{Actor, Normalization, RunKind};
 use crate::planning::graph;
 use crate::planning::plan_file::{self, PlanFileError};
 
@@ -23,6 +23,9 @@ pub struct RunArgs {
     /// Directory the tasks run in; the current one unless named
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+    /// Where no task states a dependency, add those that the descriptions suggest; the card lists them
+    #[arg(long)]
+    infer: bool,
     /// Run although some dependencies name tasks that are not there
     #[arg(long)]
     allow_missing: bool,
@@ -32,7 +35,7 @@ pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
     let app = App::settings_only(shared)?;
     if looks_like_file(&args.what) {
-        let ready = runnable_plan(&app, Path::new(&args.what))?;
+        let ready = runnable_plan(&app, Path::new(&args.what), args.infer)?;
         refuse_missing(shared, args, &ready)?;
         let workspace = workspace(args.workspace.as_deref())?;
         let store = app.open_store()?;
@@ -52,15 +55,20 @@ fn looks_like_file(what: &str) -> bool {
 }
 
 /// Reads a plan and refuses what could not run or must not be kept.
-pub(super) fn runnable_plan(app: &App, path: &Path) -> anyhow::Result<ReadyPlan> {
-    let ready = read_plan(path)?;
+pub(super) fn runnable_plan(app: &App, path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
+    let ready = read_plan(path, infer)?;
     refuse_what_cannot_run(&ready)?;
     refuse_secrets(app, &ready)?;
     Ok(ready)
 }
 
-fn read_plan(path: &Path) -> anyhow::Result<ReadyPlan> {
-    let read = plan_file::read(path).map_err(|error| plan_problem(&error))?;
+fn read_plan(path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
+    let mut read = plan_file::read(path).map_err(|error| plan_problem(&error))?;
+    if infer {
+        let suggestions = graph::infer::infer(&read.plan.tasks);
+        graph::infer::accept(&mut read.plan.tasks, &suggestions);
+        read.normalization.extend(suggestions.iter().map(suggested));
+    }
     let resolved = graph::resolve(&read.plan.tasks, |_| true).map_err(|cycle| {
         Problem::failed(format!("{}: tasks wait for each other: {cycle}", path.display()))
     })?;
@@ -70,6 +78,14 @@ fn read_plan(path: &Path) -> anyhow::Result<ReadyPlan> {
         normalization: read.normalization,
         file: Some(path.to_string_lossy().into_owned()),
     })
+}
+
+fn suggested(suggestion: &graph::infer::Suggestion) -> Normalization {
+    Normalization {
+        code: "inferred".to_owned(),
+        task_id: Some(suggestion.successor.clone()),
+        detail: format!("waits for {}: {}", suggestion.link.task, suggestion.reasons.join(", ")),
+    }
 }
 
 /// A file that cannot be read is a mistake in the command; one with wrong content is a failure.
