@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::cli::{Problem, Shared};
-use crate::config::{self, Jobs, Origin, Settings};
-use crate::engine::resume::{TakeUp, first_events};
+use crate::config::{self, ConfigError, Jobs, Origin, Settings};
+use crate::engine::resume::{TakeUp, end_leftovers, first_events};
 use crate::engine::{self, EngineOptions, Features, SessionHandle, ShellRunner};
 use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, SessionEvent};
 use crate::model::{GraphFacts, Normalization, Plan, RequestId, Seq, SessionId};
@@ -48,13 +48,29 @@ impl App {
     /// Reads the settings; the command line goes last.
     pub fn settings_only(shared: &Shared) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
-        let mut settings = Settings::load(&config_path, shared.config.is_some())?;
+        let mut settings =
+            Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
         let no_color =
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
         Ok(Self { settings, config_path, data_dir, no_color })
+    }
+
+    /// Finds mistakes in theme and keys before anything is written, and flags that make no sense on a screen.
+    pub fn check_screen(&self, shared: &Shared) -> anyhow::Result<()> {
+        if shared.headless {
+            return Ok(());
+        }
+        if shared.json {
+            return Err(Problem::usage("--json prints events, and a screen does not")
+                .remedy("add --headless")
+                .into());
+        }
+        let settings = self.ui_settings()?;
+        tui::check_keys(&settings.keys)?;
+        Ok(())
     }
 
     /// Opens the store, making it if need be.
@@ -99,6 +115,7 @@ impl App {
             features,
             durability: engine::Durability::default(),
             caps: self.settings.caps(),
+            redactor: self.redactor(),
             adapt_jobs: self.settings.jobs.value == Jobs::Auto,
         }
     }
@@ -130,18 +147,35 @@ impl App {
         Ok(engine::start(journal, SessionState::default(), first, self.engine_options()))
     }
 
-    /// Takes up a saved session.
+    /// Takes up a saved session in its own workspace, or in another one that the person names.
     pub fn take_up(
         &self,
         store: &Store,
         id: &SessionId,
         take_up: TakeUp,
+        workspace: Option<&Path>,
     ) -> anyhow::Result<SessionHandle> {
         let journal = store.acquire(id)?;
-        let mut history = history(store, id)?;
-        let state = history.state_at(journal.head())?;
+        let state = history(store, id)?.state_at(journal.head())?;
+        let leftovers = end_leftovers(id, &state);
         let options = self.engine_options();
-        let first = first_events(&state, take_up, options.jobs, PROGRAM);
+        let mut first = first_events(&state, &leftovers, take_up, options.jobs, PROGRAM);
+        match workspace {
+            Some(workspace) => {
+                let workspace = workspace.to_string_lossy().into_owned();
+                first.insert(1, SessionEvent::WorkspaceMoved { workspace }.into());
+            }
+            None if !Path::new(&state.session.workspace).is_dir() => {
+                return Err(Problem::failed(format!(
+                    "the workspace {} of session {} is not there",
+                    state.session.workspace,
+                    id.short()
+                ))
+                .remedy("put it back, or name another one with --workspace")
+                .into());
+            }
+            None => {}
+        }
         Ok(engine::start(journal, SessionState::clone(&state), first, options))
     }
 
@@ -209,6 +243,16 @@ impl App {
     }
 }
 
+/// A config file that was named and is not there is a mistake in the command; one with wrong content is a failure.
+fn config_problem(error: ConfigError) -> anyhow::Error {
+    match &error {
+        ConfigError::Unreadable { source, .. } => Problem::usage(format!("{error}: {source}"))
+            .remedy("check the path given with --config")
+            .into(),
+        _ => error.into(),
+    }
+}
+
 /// The first events of a session made from a plan.
 fn opening(ready: ReadyPlan, workspace: String) -> anyhow::Result<Vec<Event>> {
     let mut events: Vec<Event> = vec![
@@ -272,10 +316,14 @@ pub fn no_session(name: &str) -> anyhow::Error {
     Problem::usage(what).remedy("planwright sessions list shows what there is").into()
 }
 
-/// Follows a session that another process writes: the number of its last durable event, looked at four times a second.
+/// Follows a session that another process may write: the number of its last durable event, looked at four times a second.
 pub fn follow(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<Seq>> {
-    let mut watch_rows = store.reader()?.watch(id.clone());
     let (sender, receiver) = watch::channel(store.session(id)?.head);
+    if store.holder(id)?.is_none() {
+        // Nobody writes it: a saved run costs nothing while it is looked at.
+        return Ok(receiver);
+    }
+    let mut watch_rows = store.reader()?.watch(id.clone());
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(std::time::Duration::from_millis(250));
         while !sender.is_closed() {

@@ -19,7 +19,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    fn to(self, request: &Request) -> Option<Answer> {
+    /// The answer the flags stand for, if they stand for one.
+    pub fn to(self, request: &Request) -> Option<Answer> {
         match request.kind {
             RequestKind::FinalPlan { .. } => {
                 self.approve_plans.then_some(ChoiceAction::ApproveAndRun)
@@ -173,7 +174,8 @@ fn waits_for_person(state: &SessionState, answers: Answers) -> bool {
         // What runs when a run is held finishes first.
         RunPhase::Paused => return !(0..state.tasks.len()).any(busy),
         RunPhase::Interrupted => return true,
-        _ => return open > 0,
+        // Approved and about to be run counts as work, and so does a session that is only just being made.
+        _ => return open > 0 || (state.plan.current.is_some() && !state.may_run()),
     }
     let counts = state.tasks.counts();
     if open == 0 && counts.yours == 0 {
@@ -203,6 +205,18 @@ pub fn readable(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) -> String {
         _ => text::clean_line(&entry.text).into_owned(),
     };
     format!("{time}  {task:<10} {glyph} {:<9} {body}", entry.kind.word()).trim_end().to_owned()
+}
+
+/// What waits for the person, as one object.
+pub fn waiting_json(state: &SessionState) -> serde_json::Value {
+    let yours: Vec<_> = state
+        .tasks
+        .iter()
+        .filter(|(_, row)| row.status == TaskStatus::Yours)
+        .map(|(id, _)| id)
+        .collect();
+    let requests: Vec<_> = state.requests.open.values().map(|open| &open.request).collect();
+    serde_json::json!({ "waiting": { "requests": requests, "tasks": yours } })
 }
 
 /// What waits for the person, one line each, with how to answer.

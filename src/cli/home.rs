@@ -65,13 +65,8 @@ async fn open(
     if matches!(status, Some(SessionStatus::Done | SessionStatus::Abandoned)) {
         return look(&store, settings, id, None).await;
     }
-    // A failed run can be retried, so that it opens live; nothing starts before the person says so.
-    let take_up = if matches!(status, Some(SessionStatus::Failed | SessionStatus::Held)) {
-        TakeUp::Look
-    } else {
-        TakeUp::GoOn
-    };
-    match app.take_up(&store, id, take_up) {
+    // Opening is looking: nothing starts before the person says so.
+    match app.take_up(&store, id, TakeUp::Look, None) {
         Ok(handle) => {
             attend(shared, app, &store, handle, Answers::default().into()).await?;
             Ok(ExitReason::BackToList)

@@ -22,6 +22,7 @@ pub struct ReplayArgs {
 pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
     let app = App::settings_only(shared)?;
+    app.check_screen(shared)?;
     let Some(store) = app.read_store()? else { return Err(app::no_session(&args.session)) };
     let id = app::find(&store, &args.session)?;
     let mut history = app::history(&store, &id)?;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::session::{Errand, attend, block_on, needs_screen};
+use super::run::directory;
+use super::session::{Errand, attend, block_on, needs_screen, open_session, take_up};
 use super::{Exit, Shared};
 use crate::app::{self, App};
-use crate::engine::resume::TakeUp;
 use crate::event::Command;
 use crate::headless::Answers;
 use crate::model::ChoiceAction;
@@ -17,6 +17,9 @@ use crate::state::TaskStatus;
 pub struct ResumeArgs {
     /// The session: its id, a unique prefix, or `last`
     session: String,
+    /// Run in another directory from now on
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
     /// What to do about calls whose outcome is not known
     #[arg(long, value_name = "ANSWER")]
     in_doubt: Option<InDoubt>,
@@ -46,10 +49,9 @@ enum Retry {
 pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
     let app = App::settings_only(shared)?;
-    let Some(store) = app.read_store()? else { return Err(app::no_session(&args.session)) };
-    let id = app::find(&store, &args.session)?;
-    drop(store);
-    let store = app.open_store()?;
+    app.check_screen(shared)?;
+    let (store, id) = open_session(&app, &args.session)?;
+    let workspace = args.workspace.as_deref().map(directory).transpose()?;
     let revision = args
         .plan
         .as_deref()
@@ -61,7 +63,7 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
         InDoubt::Skip => ChoiceAction::SkipAlone,
     });
     block_on(async {
-        let handle = app.take_up(&store, &id, TakeUp::GoOn)?;
+        let handle = take_up(shared, &app, &store, &id, workspace.as_deref()).await?;
         let mut restarts = false;
         if let Some(ready) = revision {
             let _ = handle

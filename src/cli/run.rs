@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::session::{attend, block_on, needs_screen};
+use super::session::{attend, block_on, needs_screen, open_session, take_up};
 use super::{Exit, Problem, Shared};
-use crate::app::{self, App, ReadyPlan};
-use crate::engine::resume::TakeUp;
-use crate::event::Command;
+use crate::app::{App, ReadyPlan};
 use crate::headless::Answers;
-use crate::model::{Actor, Normalization, RunKind};
+use crate::model::{Normalization, Plan, RunKind, SandboxChoice};
 use crate::planning::graph;
 use crate::planning::plan_file::{self, PlanFileError};
+use crate::text::Redactor;
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -34,10 +33,14 @@ pub struct RunArgs {
 pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
     let app = App::settings_only(shared)?;
+    app.check_screen(shared)?;
     if looks_like_file(&args.what) {
         let ready = runnable_plan(&app, Path::new(&args.what), args.infer)?;
         refuse_missing(shared, args, &ready)?;
-        let workspace = workspace(args.workspace.as_deref())?;
+        let workspace = match &args.workspace {
+            Some(named) => directory(named)?,
+            None => current_workspace()?,
+        };
         let store = app.open_store()?;
         return block_on(async {
             let handle = app.start_plan(&store, ready, &workspace)?;
@@ -45,7 +48,7 @@ pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
             attend(shared, &app, &store, handle, answers.into()).await
         });
     }
-    run_session(shared, &app, &args.what)
+    run_session(shared, &app, args)
 }
 
 /// A path is a file if there is one, or if it looks like nothing else.
@@ -56,10 +59,35 @@ fn looks_like_file(what: &str) -> bool {
 
 /// Reads a plan and refuses what could not run or must not be kept.
 pub(super) fn runnable_plan(app: &App, path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
-    let ready = read_plan(path, infer)?;
+    let mut ready = read_plan(path, infer)?;
     refuse_what_cannot_run(&ready)?;
     refuse_secrets(app, &ready)?;
+    redact_words(&app.redactor(), &mut ready.plan);
     Ok(ready)
+}
+
+/// Takes secrets out of what is only read: titles, descriptions, notes. Commands are not touched; see above.
+fn redact_words(redactor: &Redactor, plan: &mut Plan) {
+    let clean = |text: &mut String| *text = redactor.redact(text).into_owned();
+    clean(&mut plan.title);
+    plan.goal.iter_mut().chain(&mut plan.rationale).for_each(clean);
+    for task in &mut plan.tasks {
+        clean(&mut task.description);
+        task.metadata.values_mut().for_each(|value| redact_value(redactor, value));
+    }
+}
+
+fn redact_value(redactor: &Redactor, value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => *text = redactor.redact(text).into_owned(),
+        serde_json::Value::Array(items) => {
+            items.iter_mut().for_each(|item| redact_value(redactor, item))
+        }
+        serde_json::Value::Object(fields) => {
+            fields.values_mut().for_each(|field| redact_value(redactor, field));
+        }
+        _ => {}
+    }
 }
 
 fn read_plan(path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
@@ -102,6 +130,16 @@ pub(super) fn plan_problem(error: &PlanFileError) -> Problem {
 }
 
 fn refuse_what_cannot_run(ready: &ReadyPlan) -> anyhow::Result<()> {
+    if let Some(confined) =
+        ready.plan.tasks.iter().find(|task| task.sandbox == SandboxChoice::Workspace)
+    {
+        return Err(Problem::failed(format!(
+            "task `{}` asks for a sandbox, and this version has none",
+            confined.id
+        ))
+        .remedy("take out `sandbox`, if the command may run unconfined")
+        .into());
+    }
     let Some(agent) = ready.plan.tasks.iter().find(|task| matches!(task.run, RunKind::Agent {}))
     else {
         return Ok(());
@@ -150,31 +188,33 @@ fn refuse_missing(shared: &Shared, args: &RunArgs, ready: &ReadyPlan) -> anyhow:
     .into())
 }
 
-fn workspace(named: Option<&Path>) -> anyhow::Result<PathBuf> {
-    let path = match named {
-        Some(path) => path.to_owned(),
-        None => std::env::current_dir().context("finding the current directory")?,
-    };
-    path.canonicalize().map_err(|error| {
-        Problem::usage(format!("the workspace {} cannot be used: {error}", path.display()))
+/// A directory that exists, in full.
+pub(super) fn directory(path: &Path) -> anyhow::Result<PathBuf> {
+    let found = path.canonicalize().ok().filter(|path| path.is_dir());
+    found.ok_or_else(|| {
+        Problem::usage(format!("the workspace {} is no directory", path.display()))
             .remedy("name an existing directory with --workspace")
             .into()
     })
 }
 
-fn run_session(shared: &Shared, app: &App, name: &str) -> anyhow::Result<Exit> {
-    let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
-    let id = app::find(&store, name)?;
-    drop(store);
-    let store = app.open_store()?;
+/// The current directory, unless commands there could hit everything the person has: that has to be said.
+fn current_workspace() -> anyhow::Result<PathBuf> {
+    let here = std::env::current_dir().context("finding the current directory")?;
+    let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
+    if here == Path::new("/") || Some(&here) == home.as_ref() {
+        return Err(Problem::usage(format!("the tasks would run in {}", here.display()))
+            .remedy("if that is meant, say so with --workspace; else go to the project's directory")
+            .into());
+    }
+    Ok(here)
+}
+
+fn run_session(shared: &Shared, app: &App, args: &RunArgs) -> anyhow::Result<Exit> {
+    let (store, id) = open_session(app, &args.what)?;
+    let workspace = args.workspace.as_deref().map(directory).transpose()?;
     block_on(async {
-        let handle = app.take_up(&store, &id, TakeUp::GoOn)?;
-        // Approved and kept for later: this is later. Anything else is told by the events.
-        let mut history = app::history(&store, &id)?;
-        let state = history.state_at(handle.begun)?;
-        if state.may_run() && state.run.phase == crate::state::RunPhase::Idle {
-            let _ = handle.commands.send(Command::Run { by: Actor::Person }).await;
-        }
+        let handle = take_up(shared, app, &store, &id, workspace.as_deref()).await?;
         let answers = Answers { approve_plans: shared.yes, in_doubt: None };
         attend(shared, app, &store, handle, answers.into()).await
     })

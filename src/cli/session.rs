@@ -1,6 +1,8 @@
 //! Showing or following a session that this process works on: what `run`, `resume` and the list have in common.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
+use std::path::Path;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
@@ -8,11 +10,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{self, App};
 use crate::engine::SessionHandle;
+use crate::engine::resume::TakeUp;
 use crate::event::{CloseReason, Command};
 use crate::headless::{self, Answers, Ending, Follower, Format, Lines};
-use crate::model::{RequestKind, SessionId};
-use crate::state::SessionState;
-use crate::store::Store;
+use crate::model::{Actor, RequestKind, SessionId};
+use crate::replay::History;
+use crate::state::{RunPhase, SessionState, SessionStatus};
+use crate::store::{Store, StoreError};
 use crate::tui::{self, ExitReason, SessionView};
 
 impl Lines for Out {
@@ -58,6 +62,51 @@ impl From<Answers> for Errand {
     }
 }
 
+/// Finds a saved session and opens the store to write to it.
+pub(super) fn open_session(app: &App, name: &str) -> anyhow::Result<(Store, SessionId)> {
+    // Looking first keeps a mistyped name from making a store.
+    let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
+    let id = app::find(&store, name)?;
+    drop(store);
+    Ok((app.open_store()?, id))
+}
+
+/// Takes up a session to go on with it: an interrupted run goes on, a plan that was approved and kept is run.
+#[expect(
+    clippy::print_stderr,
+    reason = "standard output is for the records, which a script may read"
+)]
+pub(super) async fn take_up(
+    shared: &Shared,
+    app: &App,
+    store: &Store,
+    id: &SessionId,
+    workspace: Option<&Path>,
+) -> anyhow::Result<SessionHandle> {
+    let handle =
+        app.take_up(store, id, TakeUp::GoOn, workspace).map_err(|error| held(error, id))?;
+    let state = app::history(store, id)?.state_at(handle.begun)?;
+    if shared.headless && !shared.json {
+        let place = workspace
+            .map_or_else(|| state.session.workspace.clone(), |path| path.display().to_string());
+        eprintln!("session {} goes on in {}", id.short(), crate::text::clean_line(&place));
+    }
+    if state.may_run() && state.run.phase == RunPhase::Idle {
+        let _ = handle.commands.send(Command::Run { by: Actor::Person }).await;
+    }
+    Ok(handle)
+}
+
+/// A session that another process works on can still be watched.
+fn held(error: anyhow::Error, id: &SessionId) -> anyhow::Error {
+    match error.downcast_ref::<StoreError>() {
+        Some(StoreError::Held { .. }) => Problem::failed(error.to_string())
+            .remedy(format!("watch it with: planwright replay {}", id.short()))
+            .into(),
+        _ => error,
+    }
+}
+
 /// Works on a session until it ends: on a screen, or printing lines.
 pub(super) async fn attend(
     shared: &Shared,
@@ -69,7 +118,7 @@ pub(super) async fn attend(
     let exit = if shared.headless {
         follow(shared, store, handle, errand).await
     } else {
-        watch(app, store, handle).await
+        watch(app, store, handle, errand.answers).await
     };
     store.close();
     exit
@@ -95,16 +144,25 @@ async fn follow(
     // A resumed session prints what happens from here on, not its past.
     follower.state = SessionState::clone(&*follower.history.state_at(handle.begun)?);
     let ended = tokio::select! {
-        ending = follower.follow() => Ok(ending?),
+        ending = follower.follow() => Ok(ending),
         signal = any_signal() => Err(signal?),
     };
-    if let Err(signal) = ended {
-        let why = CloseReason::Signal { signal: signal.to_owned() };
+    // Whatever went wrong with the output, the session is closed in good order first.
+    let why = match &ended {
+        Err(signal) => Some(CloseReason::Signal { signal: (*signal).to_owned() }),
+        Ok(Err(_)) => Some(CloseReason::Quit),
+        Ok(Ok(_)) => None,
+    };
+    if let Some(why) = why {
         let _ = handle.commands.send(Command::Close { why }).await;
     }
     let id = handle.id.clone();
     let head = handle.head.clone();
     let driver = handle.finished().await;
+    let ended = match ended {
+        Ok(ending) => Ok(ending?),
+        Err(signal) => Err(signal),
+    };
     let last = *head.borrow();
     follower.catch_up(last)?;
     driver?;
@@ -115,6 +173,9 @@ async fn follow(
             Ok(Exit::for_signal(signal))
         }
         Ok(Ending::NeedsPerson) => {
+            if shared.json {
+                follower.lines.line(&headless::waiting_json(&state).to_string())?;
+            }
             needs_person(&id, &state);
             let only_caps = !state.requests.open.is_empty()
                 && state
@@ -124,9 +185,9 @@ async fn follow(
                     .all(|open| matches!(open.request.kind, RequestKind::Cap { .. }));
             Ok(if only_caps { Exit::CapReached } else { Exit::NeedsPerson })
         }
-        Ok(ending) => {
+        Ok(_) => {
             parting(&id, &state);
-            Ok(if ending == Ending::Success { Exit::Success } else { Exit::Failed })
+            Ok(if state.status() == SessionStatus::Done { Exit::Success } else { Exit::Failed })
         }
     }
 }
@@ -149,8 +210,13 @@ async fn any_signal() -> std::io::Result<&'static str> {
 )]
 fn parting(id: &SessionId, state: &SessionState) {
     let counts = state.tasks.counts();
+    let next = if state.status() == SessionStatus::Interrupted {
+        "Resume it: planwright resume"
+    } else {
+        "Replay it: planwright replay"
+    };
     eprintln!(
-        "session {}: {}, {} of {} done. Replay it: planwright replay {}",
+        "session {}: {}, {} of {} done. {next} {}",
         id.short(),
         state.status().word(),
         counts.done,
@@ -171,8 +237,14 @@ fn needs_person(id: &SessionId, state: &SessionState) {
     eprintln!("go on with: planwright resume {}", id.short());
 }
 
-async fn watch(app: &App, store: &Store, handle: SessionHandle) -> anyhow::Result<Exit> {
+async fn watch(
+    app: &App,
+    store: &Store,
+    handle: SessionHandle,
+    answers: Answers,
+) -> anyhow::Result<Exit> {
     let settings = app.ui_settings()?;
+    let flags = tokio::spawn(answer_by_flags(app::history(store, &handle.id)?, &handle, answers));
     let view = SessionView {
         id: handle.id.clone(),
         history: app::history(store, &handle.id)?,
@@ -182,6 +254,7 @@ async fn watch(app: &App, store: &Store, handle: SessionHandle) -> anyhow::Resul
         note: None,
     };
     let shown = tui::run_session(view, &settings).await;
+    flags.abort();
     let why = match &shown {
         Ok(tui::Exit { reason: ExitReason::Signal(signal), .. }) => {
             CloseReason::Signal { signal: (*signal).to_owned() }
@@ -197,7 +270,8 @@ async fn watch(app: &App, store: &Store, handle: SessionHandle) -> anyhow::Resul
     handle.finished().await?;
     let exit = shown?;
     if !exit.summary.is_empty() {
-        Out::new().line(&exit.summary)?;
+        // With the terminal gone there is nobody to read it.
+        let _ = Out::new().line(&exit.summary);
     }
     let mut history = app::history(store, &id)?;
     let head = history.head()?;
@@ -206,6 +280,35 @@ async fn watch(app: &App, store: &Store, handle: SessionHandle) -> anyhow::Resul
         CloseReason::Signal { signal } => Exit::for_signal(&signal),
         _ => outcome(&state),
     })
+}
+
+/// Gives the answers that flags of the command line stand for, also when there is a screen.
+fn answer_by_flags(
+    mut history: History,
+    handle: &SessionHandle,
+    answers: Answers,
+) -> impl Future<Output = ()> + use<> {
+    let (mut head, commands) = (handle.head.clone(), handle.commands.clone().downgrade());
+    let mut given = BTreeSet::new();
+    async move {
+        loop {
+            let seen = *head.borrow_and_update();
+            let Ok(state) = history.state_at(seen) else { return };
+            for open in state.requests.open.values() {
+                if let Some(answer) = answers.to(&open.request)
+                    && given.insert(open.request.id)
+                    && let Some(commands) = commands.upgrade()
+                {
+                    let _ = commands
+                        .send(Command::Answer { id: open.request.id, answer, by: Actor::Flag })
+                        .await;
+                }
+            }
+            if head.changed().await.is_err() {
+                return;
+            }
+        }
+    }
 }
 
 /// What a session that was left means for the exit code.

@@ -27,6 +27,7 @@ use crate::model::{CallId, Category, Digest, Failure, Repeat, RunKind, Seq, Skip
 use crate::replay::CHECKPOINT_INTERVAL;
 use crate::state::{Checkpoint, RunPhase, SessionState};
 use crate::store::{Ack, Batch, Journal, Row, StoreError};
+use crate::text::Redactor;
 use crate::tools::process::{CallReport, Reports};
 
 /// How many reports of running calls may wait; a chatty command is slowed down, never buffered without bound.
@@ -233,6 +234,7 @@ impl Driver {
     }
 
     fn on_command(&mut self, command: &Command) {
+        let command = &redacted(command, &self.options.redactor);
         let decision =
             controller::decide(&self.state, command, self.options.jobs, (self.options.clock)());
         if let Command::SetJobs { jobs } = command
@@ -241,7 +243,14 @@ impl Driver {
             self.options.jobs = *jobs;
         }
         for event in decision.events {
+            let completed = match &event {
+                Event::Task(TaskEvent::Completed { task, .. }) => self.state.tasks.position(task),
+                _ => None,
+            };
             self.say(event);
+            if let Some(task) = completed {
+                self.revive_dependents(task);
+            }
         }
         self.starts.extend(decision.effects.into_iter().map(Start::Effect));
     }
@@ -495,7 +504,8 @@ impl Driver {
                 let workspace = PathBuf::from(&self.state.session.workspace);
                 let safe =
                     node.repeat == Repeat::Safe && self.options.durability == Durability::Grouped;
-                let job = Job { call, task: Arc::new(node), workspace };
+                let session = self.journal.session().clone();
+                let job = Job { session, call, task: Arc::new(node), workspace };
                 if safe {
                     self.early.push(job);
                 } else {
@@ -598,7 +608,8 @@ impl Driver {
             return;
         }
         let Some(why) = self.closing.clone() else { return };
-        if self.state.run.is_active() {
+        // A run that the person paused stays paused.
+        if self.state.run.phase == RunPhase::Running {
             let words = match &why {
                 CloseReason::Quit => "you quit".to_owned(),
                 CloseReason::Finished => "nothing more to do here".to_owned(),
@@ -617,6 +628,20 @@ impl Driver {
             && self.unacknowledged.is_empty()
             && self.state.session.closed.is_some()
     }
+}
+
+/// What the person typed, as it may be kept.
+fn redacted(command: &Command, redactor: &Redactor) -> Command {
+    let mut command = command.clone();
+    let text = match &mut command {
+        Command::Answer { answer, .. } => &mut answer.text,
+        Command::CompleteTask { note, .. } => note,
+        _ => return command,
+    };
+    if let Some(text) = text {
+        *text = redactor.redact(text).into_owned();
+    }
+    command
 }
 
 /// The outcome of the oldest batch; never resolves while there is none.

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::event::CallOutcome;
-use crate::model::{CallId, RunKind, TaskNode};
+use crate::model::{CallId, RunKind, SessionId, TaskNode};
 use crate::text::Redactor;
 use crate::tools::process::{self, CallReport, ProcessSpec, Reports};
 
@@ -20,9 +20,17 @@ const DEFAULT_LIMIT: Duration = Duration::from_secs(3600);
 /// One attempt at a task.
 #[derive(Clone, Debug)]
 pub struct Job {
+    pub session: SessionId,
     pub call: CallId,
     pub task: Arc<TaskNode>,
     pub workspace: PathBuf,
+}
+
+impl Job {
+    /// What marks the processes of this call among all others.
+    pub fn mark(&self) -> String {
+        format!("{}/{}", self.session, self.call)
+    }
 }
 
 /// Carries out attempts.
@@ -53,7 +61,7 @@ impl ShellRunner {
             command: command.to_owned(),
             directory: job.workspace.clone(),
             without: self.without.clone(),
-            with: vec![("PLANWRIGHT_CALL_ID".to_owned(), job.call.to_string())],
+            with: vec![(process::CALL_VARIABLE.to_owned(), job.mark())],
             time_limit: time_limit(&job.task),
             output_limit: OUTPUT_LIMIT,
             redactor: self.redactor.clone(),

@@ -26,6 +26,7 @@ use crate::event::{Command, Event};
 use crate::model::{Caps, Seq, SessionId};
 use crate::state::SessionState;
 use crate::store::Journal;
+use crate::text::Redactor;
 
 /// Where the time comes from.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -75,6 +76,8 @@ pub struct EngineOptions {
     pub features: Features,
     pub durability: Durability,
     pub caps: Caps,
+    /// Covers what the person types; runners have their own for what commands say.
+    pub redactor: Redactor,
     /// Lets the number of tasks at once follow load, breakers and rate limits.
     pub adapt_jobs: bool,
 }

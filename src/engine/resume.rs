@@ -1,11 +1,13 @@
 //! Taking up a session that another process left, in good order or not.
 
+use std::collections::BTreeMap;
+
 use super::controller::requests;
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, Event, RepeatClass, RunEvent, SessionEvent, TaskEvent,
 };
-use crate::model::{CallId, Repeat, RequestId, RequestKind};
-use crate::state::{CallInFlight, RunPhase, SessionState, TaskStatus};
+use crate::model::{CallId, Repeat, RequestId, RequestKind, SessionId, TaskId};
+use crate::state::{CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
 use crate::tools::process;
 
 /// How work goes on after a session was taken up.
@@ -17,9 +19,40 @@ pub enum TakeUp {
     GoOn,
 }
 
+/// Ends the processes of attempts that outlived the run that started them. Comes before anything else on taking up.
+pub fn end_leftovers(session: &SessionId, state: &SessionState) -> Leftovers {
+    let mut leftovers = Leftovers::new();
+    for task in 0..state.tasks.len() {
+        let row = state.tasks.row(task);
+        if row.status == TaskStatus::Running {
+            let call = attempt_call(state, task);
+            leftovers
+                .insert(call.task.clone(), process::end_leftovers(&format!("{session}/{call}")));
+        }
+    }
+    leftovers
+}
+
+/// The processes that were found and ended, by task.
+pub type Leftovers = BTreeMap<TaskId, Vec<u32>>;
+
+fn attempt_call(state: &SessionState, task: usize) -> CallId {
+    let row = state.tasks.row(task);
+    match &row.call {
+        Some(open) => open.call.clone(),
+        None => CallId { task: state.tasks.id(task).clone(), attempt: row.attempt, step: 1 },
+    }
+}
+
 /// What is to be said first when a session is taken up: that it was, what became of its interrupted attempts, and that
-/// the run goes on. Processes that outlived the crash are ended here, before anything else happens.
-pub fn first_events(state: &SessionState, take_up: TakeUp, jobs: u32, program: &str) -> Vec<Event> {
+/// the run goes on.
+pub fn first_events(
+    state: &SessionState,
+    leftovers: &Leftovers,
+    take_up: TakeUp,
+    jobs: u32,
+    program: &str,
+) -> Vec<Event> {
     let mut events: Vec<Event> =
         vec![SessionEvent::Opened { program: program.to_owned(), pid: std::process::id() }.into()];
     let was_running =
@@ -30,7 +63,7 @@ pub fn first_events(state: &SessionState, take_up: TakeUp, jobs: u32, program: &
     let mut next_request = state.requests.next_id();
     for task in 0..state.tasks.len() {
         if state.tasks.row(task).status == TaskStatus::Running {
-            events.extend(interrupted(state, task, &mut next_request));
+            events.extend(interrupted(state, leftovers, task, &mut next_request));
         }
     }
     if take_up == TakeUp::GoOn
@@ -43,13 +76,15 @@ pub fn first_events(state: &SessionState, take_up: TakeUp, jobs: u32, program: &
 }
 
 /// What becomes of an attempt that was running when its process left.
-fn interrupted(state: &SessionState, task: usize, next_request: &mut RequestId) -> Vec<Event> {
+fn interrupted(
+    state: &SessionState,
+    leftovers: &Leftovers,
+    task: usize,
+    next_request: &mut RequestId,
+) -> Vec<Event> {
     let row = state.tasks.row(task);
     let id = state.tasks.id(task).clone();
-    let evidence = match &row.call {
-        Some(call) => leftover(call),
-        None => "it was ended when its process left".to_owned(),
-    };
+    let evidence = evidence(row, leftovers.get(&id).map_or(&[], Vec::as_slice));
     let repeat_is_safe = state
         .plan
         .current
@@ -70,7 +105,7 @@ fn interrupted(state: &SessionState, task: usize, next_request: &mut RequestId) 
         return Vec::new();
     }
     let call = row.call.clone().unwrap_or_else(|| CallInFlight {
-        call: CallId { task: id, attempt: row.attempt, step: 1 },
+        call: attempt_call(state, task),
         tool: String::new(),
         summary: "".into(),
         intended_at: row.started_at.unwrap_or_default(),
@@ -97,13 +132,15 @@ fn given_up(call: &CallId) -> Event {
     CallEvent::closed(call.clone(), CallOutcome::GivenUp).into()
 }
 
-/// Ends a process that outlived the crash and says what was found.
-fn leftover(call: &CallInFlight) -> String {
-    match call.process {
-        Some((pid, ticks)) if process::end_leftover(pid, ticks) => {
-            format!("process {pid} was still there and was ended")
+/// What is known about the processes of an attempt.
+fn evidence(row: &TaskRow, ended: &[u32]) -> String {
+    match (ended, &row.call) {
+        ([], None) => "it was ended when its process left".to_owned(),
+        ([], Some(CallInFlight { process: None, .. })) => "it may not have started".to_owned(),
+        ([], Some(CallInFlight { process: Some((pid, _)), .. })) => {
+            format!("process {pid} is gone")
         }
-        Some((pid, _)) => format!("process {pid} is gone"),
-        None => "it may not have started".to_owned(),
+        ([pid], _) => format!("process {pid} was still there and was ended"),
+        (several, _) => format!("{} processes were still there and were ended", several.len()),
     }
 }

@@ -84,6 +84,7 @@ fn session_event() -> impl Strategy<Value = SessionEvent> {
         ]
         .prop_map(SessionEvent::Closed),
         "[ -~]{0,20}".prop_map(|what| SessionEvent::AnomalyNoted { what }),
+        Just(SessionEvent::WorkspaceMoved { workspace: "/srv".into() }),
     ]
 }
 

@@ -41,6 +41,8 @@ pub enum SessionEvent {
     Opened { program: String, pid: u32 },
     /// The process that held the lease let go of it in good order.
     Closed(CloseReason),
+    /// The person named another directory for the tasks to run in.
+    WorkspaceMoved { workspace: String },
     /// Something that should not happen did, and was survived.
     AnomalyNoted { what: String },
 }
@@ -51,6 +53,7 @@ impl SessionEvent {
             Self::Created { .. } => "session.created",
             Self::Opened { .. } => "session.opened",
             Self::Closed(_) => "session.closed",
+            Self::WorkspaceMoved { .. } => "session.workspace_moved",
             Self::AnomalyNoted { .. } => "session.anomaly_noted",
         }
     }

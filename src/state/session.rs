@@ -40,6 +40,7 @@ impl SessionSlice {
                 self.closed = None;
             }
             SessionEvent::Closed(reason) => self.closed = Some(reason.clone()),
+            SessionEvent::WorkspaceMoved { workspace } => self.workspace.clone_from(workspace),
             SessionEvent::AnomalyNoted { what } => {
                 self.last_anomaly = Some(what.clone());
                 return false;

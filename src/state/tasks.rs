@@ -431,6 +431,17 @@ impl TaskTable {
             && !(0..self.rows.len()).any(|task| self.is_ready(task) && !self.wiring.human[task])
     }
 
+    /// Whether nothing failed and all that was not done was left out by the person.
+    pub fn only_person_skipped(&self) -> bool {
+        self.rows.iter().all(|row| {
+            matches!(
+                row.status,
+                TaskStatus::Done
+                    | TaskStatus::Skipped(SkipReason::ByPerson | SkipReason::DependencySkipped)
+            )
+        })
+    }
+
     /// Calls that were started and have no outcome.
     pub fn calls_in_flight(&self) -> impl Iterator<Item = (usize, &CallInFlight)> {
         self.rows

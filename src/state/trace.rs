@@ -137,6 +137,7 @@ fn session(event: &SessionEvent) -> Option<Projection> {
             CloseReason::NeedsPerson => "closed, waits for you".to_owned(),
             CloseReason::Signal { signal } => format!("closed by {signal}"),
         },
+        SessionEvent::WorkspaceMoved { workspace } => format!("workspace is now {workspace}"),
         SessionEvent::AnomalyNoted { what } => format!("anomaly: {what}"),
     };
     Some((EntryKind::Session, text, None))

@@ -105,6 +105,10 @@ fn every_acknowledged_event_survives_a_kill_and_no_effect_is_repeated() {
                     String::from_utf8_lossy(&output.stderr)
                 );
                 if answer == "run" {
+                    let effects = effects(&place.work());
+                    assert_eq!(effects.len(), 12, "{effects:?}");
+                    let twice = effects.iter().filter(|(_, count)| **count > 1);
+                    assert!(twice.clone().all(|(task, _)| doubtful.contains(task)), "{effects:?}");
                     continue;
                 }
             }

@@ -1,7 +1,7 @@
 //! The engine on a real store, with tasks that do as the test says.
 
 use planwright::engine::Features;
-use planwright::engine::resume::{TakeUp, first_events};
+use planwright::engine::resume::{Leftovers, TakeUp, first_events};
 use planwright::event::{CallOutcome, CloseReason, Command, Event, TaskEvent};
 use planwright::model::{
     Actor, Category, ChoiceAction, Failure, Repeat, RunKind, SkipReason, TaskId,
@@ -157,7 +157,7 @@ async fn a_task_of_the_persons_waits_takes_no_permit_and_can_be_said_to_be_done(
     // It survives a restart.
     handle.finished().await.unwrap();
     assert_eq!(status(&bench.state(), "mine"), TaskStatus::Yours);
-    let first = first_events(&bench.state(), TakeUp::GoOn, 1, "test");
+    let first = first_events(&bench.state(), &Leftovers::new(), TakeUp::GoOn, 1, "test");
     let handle = bench.start(Script::new(&[]), 1, first);
     let done = Command::CompleteTask {
         task: "mine".into(),
@@ -207,7 +207,8 @@ async fn an_interrupted_attempt_that_is_safe_to_repeat_is_repeated() {
     let state = left_running(&bench, Repeat::Safe).await;
     let script = Script::new(&[]);
     let log = script.log();
-    let handle = bench.start(script, 2, first_events(&state, TakeUp::GoOn, 2, "test"));
+    let handle =
+        bench.start(script, 2, first_events(&state, &Leftovers::new(), TakeUp::GoOn, 2, "test"));
     let state = bench.until(&handle, is_over).await;
     assert_eq!(state.run.phase, RunPhase::Finished { success: true });
     assert_eq!(*log.lock().unwrap(), ["a", "b"], "what was done is not done again");
@@ -224,15 +225,22 @@ async fn an_interrupted_attempt_of_another_kind_is_asked_about_once() {
         let bench = Bench::new();
         let state = left_running(&bench, Repeat::Ask).await;
         // Leaving without an answer keeps the question, and taking it up again does not ask twice.
-        let handle =
-            bench.start(Script::new(&[]), 2, first_events(&state, TakeUp::GoOn, 2, "test"));
+        let handle = bench.start(
+            Script::new(&[]),
+            2,
+            first_events(&state, &Leftovers::new(), TakeUp::GoOn, 2, "test"),
+        );
         bench.until(&handle, |state| state.requests.open.len() == 1).await;
         handle.commands.send(answer(1, ChoiceAction::Stop)).await.unwrap();
         handle.finished().await.unwrap();
 
         let script = Script::new(&[]);
         let log = script.log();
-        let handle = bench.start(script, 2, first_events(&bench.state(), TakeUp::GoOn, 2, "test"));
+        let handle = bench.start(
+            script,
+            2,
+            first_events(&bench.state(), &Leftovers::new(), TakeUp::GoOn, 2, "test"),
+        );
         bench.until(&handle, |state| state.requests.open.len() == 1).await;
         handle.commands.send(answer(1, action)).await.unwrap();
         let state = bench.until(&handle, is_over).await;

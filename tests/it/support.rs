@@ -188,6 +188,7 @@ impl Bench {
             durability: engine::Durability::default(),
             caps: planwright::model::Caps::default(),
             adapt_jobs: false,
+            redactor: planwright::text::Redactor::default(),
         };
         engine::start(journal, state, first, options)
     }

@@ -37,13 +37,56 @@ pub fn start_ticks(pid: u32) -> Option<u64> {
     after_name.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Ends the group of a process that outlived the run that started it. Returns whether there was one.
-pub fn end_leftover(pid: u32, started_ticks: u64) -> bool {
-    if started_ticks == 0 || start_ticks(pid) != Some(started_ticks) {
-        return false;
+/// The variable that marks every process of a call, whichever group or parent it has by now.
+pub const CALL_VARIABLE: &str = "PLANWRIGHT_CALL_ID";
+
+/// How long a process may take to be gone after it was killed.
+const GONE: Duration = Duration::from_secs(2);
+
+/// Ends every process of a call that outlived the run that started it, and waits until they are gone. Returns their ids.
+///
+/// They are found by the mark in their environment: the first process of a call may be gone while its children go on,
+/// and the run may have been killed before it could write down any id.
+pub fn end_leftovers(mark: &str) -> Vec<u32> {
+    let found = marked(mark);
+    let deadline = std::time::Instant::now() + GONE;
+    loop {
+        let alive = marked(mark);
+        if alive.is_empty() || std::time::Instant::now() >= deadline {
+            return found;
+        }
+        for pid in alive {
+            if let Some(pid) = group_of(pid) {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(5));
     }
-    kill(pid);
-    true
+}
+
+/// Processes whose environment carries the mark, other than this one. Empty where the system does not tell.
+fn marked(mark: &str) -> Vec<u32> {
+    let wanted = format!("{CALL_VARIABLE}={mark}");
+    let me = std::process::id();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| *pid != me)
+        .filter(|pid| {
+            std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|bytes| {
+                bytes.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+            })
+        })
+        .collect()
+}
+
+/// Ends a group when it is dropped, so that nothing goes on when the one who waits for it is gone.
+pub(super) struct GroupGuard(pub(super) u32);
+
+impl Drop for GroupGuard {
+    fn drop(&mut self) {
+        kill(self.0);
+    }
 }
 
 #[cfg(test)]
@@ -52,10 +95,20 @@ mod tests {
 
     #[test]
     fn a_process_is_known_by_its_start() {
-        let me = std::process::id();
-        let ticks = start_ticks(me).unwrap();
-        assert!(ticks > 0);
-        assert!(!end_leftover(me, ticks + 1), "another process with the same id is left alone");
+        assert!(start_ticks(std::process::id()).unwrap() > 0);
+    }
+
+    #[test]
+    fn processes_of_a_call_are_found_whatever_became_of_their_parent() {
+        let mark = format!("test/{}/1/1", std::process::id());
+        let mut shell = std::process::Command::new("/bin/sh")
+            .args(["-c", "sleep 300 & exec true"])
+            .env(CALL_VARIABLE, &mark)
+            .spawn()
+            .unwrap();
+        shell.wait().unwrap();
+        assert_eq!(end_leftovers(&mark).len(), 1);
+        assert!(end_leftovers(&mark).is_empty());
     }
 
     #[test]

@@ -15,7 +15,8 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use group::{end_leftover, start_ticks};
+use group::GroupGuard;
+pub use group::{CALL_VARIABLE, end_leftovers, start_ticks};
 use output::{Limiter, Lines};
 
 use crate::event::{CallOutcome, Stream, Usage};
@@ -154,6 +155,8 @@ async fn attend(
     limiter: &mut Limiter,
 ) -> CallOutcome {
     let pid = child.id().unwrap_or_default();
+    // Whatever the command left behind in its group goes with it, also when nobody waits for it any more.
+    let _guard = GroupGuard(pid);
     reports
         .send(CallReport::Spawned { pid, started_ticks: start_ticks(pid).unwrap_or_default() })
         .await;
@@ -203,8 +206,6 @@ async fn attend(
         }
     };
     drain(&mut pieces, lines, limiter, reports).await;
-    // Whatever the command left behind in its group goes with it: a finished task has no running remains.
-    group::kill(pid);
     stopped.unwrap_or_else(|| exit_outcome(status))
 }
 
