@@ -5,41 +5,62 @@
 
 #[path = "layout/corpus.rs"]
 mod corpus;
+#[path = "layout/cpu.rs"]
+mod cpu;
 #[path = "layout/dot.rs"]
 mod dot;
 
 use planwright::planning::layout::{Graph, Layout, layout, relayout};
 use std::time::{Duration, Instant};
 
+/// How often each graph is laid out and drawn; the least time of a graph counts.
+const RUNS: u32 = 5;
+
 fn main() {
-    let compared = dot::installed();
-    if !compared {
+    let samples = corpus::corpus();
+    let begin = cpu::own();
+    let ours: Vec<(Layout, Duration)> = samples.iter().map(|sample| timed(sample, RUNS)).collect();
+    let busy = cpu::own().zip(begin).map(|(end, begin)| end.saturating_sub(begin));
+    if dot::installed() {
+        compare(&samples, &ours, busy);
+    } else {
         println!("skipped: dot not installed");
-    }
-    let start = if compared { dot::start_time() } else { Duration::ZERO };
-    let mut sums = Sums::default();
-    println!(
-        "{:<13}{:>6}{:>7}{:>8}{:>8}{:>9}{:>9}{:>7}{:>10}{:>10}",
-        "graph", "nodes", "edges", "layers", "dot", "cross", "dot", "ratio", "ms", "dot ms"
-    );
-    for sample in corpus::corpus() {
-        let (ours, time) = timed(&sample, 5);
-        let theirs = compared.then(|| dot::draw(&sample, start, 5));
-        sums.add(&sample, &ours, time, theirs.as_ref());
-    }
-    if compared {
-        sums.print();
     }
     stability();
     let large = corpus::project_of(1_000);
-    let (ours, time) = timed(&large, 5);
+    let (result, time) = timed(&large, RUNS);
     println!(
         "1,000 nodes, {} edges: {:.1} ms, {} layers, {} crossings",
         large.edges.len(),
         ms(time),
-        ours.layers.len(),
-        ours.crossings
+        result.layers.len(),
+        result.crossings
     );
+}
+
+/// Draws the samples with dot and prints the table. `busy` is our processor time for all runs.
+fn compare(samples: &[corpus::Sample], ours: &[(Layout, Duration)], busy: Option<Duration>) {
+    let start = dot::start_time();
+    let idle = cpu::children().map(|begin| {
+        dot::start_time();
+        (cpu::children().unwrap_or(begin).saturating_sub(begin)) / dot::STARTS
+    });
+    println!("{HEADER}");
+    let mut sums = Sums::default();
+    let begin = cpu::children();
+    for (sample, (layout, time)) in samples.iter().zip(ours) {
+        sums.add(sample, layout, *time, &dot::draw(sample, start, RUNS));
+    }
+    sums.print();
+    if let (Some(end), Some(begin), Some(idle), Some(busy)) = (cpu::children(), begin, idle, busy) {
+        let theirs = (end.saturating_sub(begin)).saturating_sub(idle * RUNS * samples.len() as u32);
+        let share = busy.as_secs_f64() / theirs.as_secs_f64();
+        println!(
+            "processor time {:.0} ms against {:.0} ms: {share:.3}",
+            ms(busy) / f64::from(RUNS),
+            ms(theirs) / f64::from(RUNS)
+        );
+    }
 }
 
 /// Adds one node to every graph of the corpus and tells how many nodes stay where they were.
@@ -78,6 +99,9 @@ fn timed(sample: &corpus::Sample, runs: u32) -> (Layout, Duration) {
     (result, least)
 }
 
+const HEADER: &str =
+    "graph         nodes  edges  layers     dot    cross      dot  ratio        ms    dot ms";
+
 #[derive(Default)]
 struct Sums {
     crossings: (u64, u64),
@@ -87,52 +111,32 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(
-        &mut self,
-        sample: &corpus::Sample,
-        ours: &Layout,
-        time: Duration,
-        theirs: Option<&dot::Drawn>,
-    ) {
-        let cells = theirs.map_or([const { String::new() }; 4], |t| {
-            [
-                t.layers.to_string(),
-                t.crossings.to_string(),
-                format!("{:.2}", ratio(ours.crossings, t.crossings)),
-                format!("{:.2}", ms(t.time)),
-            ]
-        });
+    fn add(&mut self, sample: &corpus::Sample, ours: &Layout, time: Duration, theirs: &dot::Drawn) {
+        let share = ratio(ours.crossings, theirs.crossings);
         println!(
-            "{:<13}{:>6}{:>7}{:>8}{:>8}{:>9}{:>9}{:>7}{:>10.2}{:>10}",
+            "{:<13}{:>6}{:>7}{:>8}{:>8}{:>9}{:>9}{share:>7.2}{:>10.2}{:>10.2}",
             sample.name,
             sample.nodes,
             sample.edges.len(),
             ours.layers.len(),
-            cells[0],
+            theirs.layers,
             ours.crossings,
-            cells[1],
-            cells[2],
+            theirs.crossings,
             ms(time),
-            cells[3]
+            ms(theirs.time)
         );
         self.crossings.0 += ours.crossings;
+        self.crossings.1 += theirs.crossings;
         self.time.0 += time;
-        if let Some(theirs) = theirs {
-            self.crossings.1 += theirs.crossings;
-            self.time.1 += theirs.time;
-            self.worst = self.worst.max(ratio(ours.crossings, theirs.crossings));
-            self.extra_layers =
-                self.extra_layers.max(ours.layers.len() as f64 / theirs.layers as f64 - 1.0);
-        }
+        self.time.1 += theirs.time;
+        self.worst = self.worst.max(share);
+        self.extra_layers =
+            self.extra_layers.max(ours.layers.len() as f64 / theirs.layers as f64 - 1.0);
     }
 
     fn print(&self) {
-        println!(
-            "crossings {} against {}: {:.3}",
-            self.crossings.0,
-            self.crossings.1,
-            ratio(self.crossings.0, self.crossings.1)
-        );
+        let (ours, theirs) = self.crossings;
+        println!("crossings {ours} against {theirs}: {:.3}", ratio(ours, theirs));
         println!("worst single graph: {:.3}", self.worst);
         println!("most extra layers: {:.0} %", self.extra_layers * 100.0);
         let share = self.time.0.as_secs_f64() / self.time.1.as_secs_f64();

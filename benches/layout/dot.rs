@@ -24,9 +24,12 @@ pub(crate) fn installed() -> bool {
         .is_ok_and(|s| s.success())
 }
 
+/// How often the start is measured.
+pub(crate) const STARTS: u32 = 20;
+
 /// The time dot takes to start, read a graph of one node and draw it: the least of several runs.
 pub(crate) fn start_time() -> Duration {
-    (0..9).map(|_| run("digraph { a }").1).min().unwrap_or_default()
+    (0..STARTS).map(|_| run("digraph { a }").1).min().unwrap_or_default()
 }
 
 /// Draws one graph: the least time of `runs` runs, net of `start`.

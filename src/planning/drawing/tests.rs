@@ -1,7 +1,7 @@
 //! Properties of drawings, and pictures of small graphs.
 
 use super::glyphs::{Arm, Arms};
-use super::{Cell, Drawing, Flow, Marks, Role, Segment, Size, Viewport, Zoom};
+use super::{Arrow, Cell, Drawing, Flow, Marks, Role, Segment, Size, Viewport, Zoom};
 use crate::planning::layout::{Graph, layout, relayout};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,28 +119,40 @@ fn swapped_and_shared_targets() {
     insta::assert_snapshot!(picture(&drawing, &Marks::default(), &names));
 }
 
-/// All cells of one edge.
-fn cells_of(drawing: &Drawing, edge: u32) -> BTreeSet<(i32, i32)> {
-    let mine = |segment: &&Segment| segment.edge == edge;
-    let across = drawing.rows.iter().flatten().filter(mine);
-    let down = drawing.columns.iter().flatten().filter(mine);
-    let across = across.flat_map(|s| (s.from..=s.to).map(|x| (x, s.at)));
-    across.chain(down.flat_map(|s| (s.from..=s.to).map(|y| (s.at, y)))).collect()
+/// The cells of each edge.
+fn cells_of_edges(drawing: &Drawing) -> BTreeMap<u32, BTreeSet<(i32, i32)>> {
+    let mut cells: BTreeMap<u32, BTreeSet<(i32, i32)>> = BTreeMap::new();
+    for line in drawing.rows.iter().flatten() {
+        cells.entry(line.edge).or_default().extend((line.from..=line.to).map(|x| (x, line.at)));
+    }
+    for line in drawing.columns.iter().flatten() {
+        cells.entry(line.edge).or_default().extend((line.from..=line.to).map(|y| (line.at, y)));
+    }
+    cells
+}
+
+/// The node of each cell that a box covers.
+fn owners(drawing: &Drawing) -> BTreeMap<(i32, i32), u32> {
+    let mut owners = BTreeMap::new();
+    for at in &drawing.boxes {
+        for y in at.y..at.y + at.h {
+            for x in at.x..at.x + at.w {
+                assert_eq!(owners.insert((x, y), at.node), None, "boxes do not overlap");
+            }
+        }
+    }
+    owners
 }
 
 /// Checks that every edge is one connected line from its source to its target, and enters no other box.
 fn check_paths(drawing: &Drawing, drawn: &BTreeSet<u32>, zoom: Zoom) {
-    let mut owner = BTreeMap::new();
-    for at in &drawing.boxes {
-        for y in at.y..at.y + at.h {
-            for x in at.x..at.x + at.w {
-                assert_eq!(owner.insert((x, y), at.node), None, "boxes do not overlap");
-            }
-        }
-    }
+    let owner = owners(drawing);
+    let all_cells = cells_of_edges(drawing);
+    let arrows: BTreeMap<u32, &Arrow> =
+        drawing.arrows.iter().map(|arrow| (arrow.edge, arrow)).collect();
     for &edge in drawn {
         let (source, target) = drawing.ends[edge as usize];
-        let cells = cells_of(drawing, edge);
+        let cells = &all_cells[&edge];
         let inside: Vec<u32> = cells.iter().filter_map(|cell| owner.get(cell).copied()).collect();
         let expected = if zoom == Zoom::Dots { vec![source, target] } else { vec![source] };
         let (mut inside, mut expected) = (inside, expected);
@@ -151,14 +163,10 @@ fn check_paths(drawing: &Drawing, drawn: &BTreeSet<u32>, zoom: Zoom) {
             .iter()
             .find(|cell| owner.get(cell) == Some(&source))
             .expect("the edge starts at its box");
-        let reached = flood(&cells, first);
+        let reached = flood(cells, first);
         assert_eq!(reached.len(), cells.len(), "edge {edge} is connected");
         if zoom != Zoom::Dots {
-            let arrow = drawing
-                .arrows
-                .iter()
-                .find(|arrow| arrow.edge == edge)
-                .expect("an edge has an arrow");
+            let arrow = arrows[&edge];
             assert!(cells.contains(&(arrow.x, arrow.y)));
             let ahead = match arrow.glyph {
                 '►' => (arrow.x + 1, arrow.y),
@@ -198,7 +206,8 @@ fn check_sharing(drawing: &Drawing) {
         (line.from..=line.to).for_each(|y| down.entry((line.at, y)).or_default().push(line));
     }
     // In a dot one edge ends and another begins.
-    let open = |at: &(i32, i32)| drawing.node_at(at.0, at.1).is_none();
+    let owner = owners(drawing);
+    let open = |at: &(i32, i32)| !owner.contains_key(at);
     for (_, lines) in across.iter().chain(&down).filter(|entry| open(entry.0)) {
         for (index, a) in lines.iter().enumerate() {
             for b in &lines[index + 1..] {
@@ -244,7 +253,8 @@ fn continues(lines: &[&Segment], line: &Segment, at: i32) -> bool {
 fn lint(drawing: &Drawing, marks: &Marks<'_>, framed: bool) {
     let cells: BTreeMap<(i32, i32), Cell> =
         drawing.cells_in(whole(drawing), marks).map(|cell| ((cell.x, cell.y), cell)).collect();
-    let boxed = |at: (i32, i32)| !framed && drawing.node_at(at.0, at.1).is_some();
+    let owner = owners(drawing);
+    let boxed = |at: (i32, i32)| !framed && owner.contains_key(&at);
     let selected = |cell: &Cell| marks.selected.is_some_and(|node| cell.role == Role::Frame(node));
     for (&(x, y), cell) in &cells {
         assert_ne!(cell.glyph, ' ', "no empty glyph at {x},{y}");
@@ -385,6 +395,17 @@ fn edges_of_the_selected_node_are_lit_and_win() {
         .find(|cell| "┬┴".contains(cell.glyph))
         .expect("a fork");
     assert_eq!(fork.role, Role::Lit);
+}
+
+#[test]
+fn a_click_finds_the_node_under_it() {
+    let drawing = Drawing::new(&layout(&Graph::new(11, LINKS)), &[], Zoom::Boxes, Flow::Right);
+    let owner = owners(&drawing);
+    for y in 0..drawing.height {
+        for x in 0..drawing.width {
+            assert_eq!(drawing.node_at(x, y), owner.get(&(x, y)).copied());
+        }
+    }
 }
 
 #[test]
