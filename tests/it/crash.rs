@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -30,31 +33,58 @@ fn plan(safe: bool) -> String {
     text
 }
 
+/// No run of a test takes nearly as long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Starts a run, kills it after so many lines of output, and gives the events that were printed: those are acknowledged.
 fn killed_after(place: &Place, plan: &str, lines: usize) -> Vec<Value> {
+    killed(place, &["run", plan], lines, Duration::ZERO)
+}
+
+/// The same for any command that runs a session, killed a moment after the line.
+pub fn killed(place: &Place, args: &[&str], lines: usize, pause: Duration) -> Vec<Value> {
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
-        .args(["run", plan, "--headless", "--yes", "--json"])
+        .args(args)
+        .args(["--headless", "--yes", "--json"])
         .env("PLANWRIGHT_DATA_DIR", place.data())
         .current_dir(place.work())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let printed = printed(child.stdout.take().unwrap());
+    let deadline = Instant::now() + PATIENCE;
     let mut seen = Vec::new();
-    let mut reader = BufReader::new(child.stdout.take().unwrap()).lines();
     while seen.len() < lines {
-        match reader.next() {
-            Some(line) => seen.push(serde_json::from_str(&line.unwrap()).unwrap()),
-            None => break,
+        // Either the line, the end of the run, or no answer in time, which killing ends as well.
+        match printed.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(line) => seen.push(serde_json::from_str(&line).unwrap()),
+            Err(_) => break,
         }
     }
+    thread::sleep(pause);
     child.kill().unwrap();
     child.wait().unwrap();
-    seen.extend(reader.map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()));
+    assert!(Instant::now() < deadline, "the run prints {lines} lines or ends");
+    // A line that was cut off by the kill is not acknowledged.
+    seen.extend(printed.iter().filter_map(|line| serde_json::from_str(&line).ok()));
     seen
 }
 
-fn effects(work: &Path) -> BTreeMap<String, usize> {
+/// The lines as they come, from a thread that ends with the output.
+fn printed(output: ChildStdout) -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+pub fn effects(work: &Path) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in std::fs::read_to_string(work.join("done.txt")).unwrap_or_default().lines() {
         *counts.entry(line.to_owned()).or_insert(0) += 1;
@@ -62,7 +92,7 @@ fn effects(work: &Path) -> BTreeMap<String, usize> {
     counts
 }
 
-fn journal(place: &Place) -> Vec<Value> {
+pub fn journal(place: &Place) -> Vec<Value> {
     json_lines(&place.run(&["replay", "last", "--headless", "--json"]))
 }
 
@@ -121,7 +151,7 @@ fn every_acknowledged_event_survives_a_kill_and_no_effect_is_repeated() {
     }
 }
 
-fn in_doubt(records: &[Value]) -> Vec<String> {
+pub fn in_doubt(records: &[Value]) -> Vec<String> {
     records
         .iter()
         .filter(|record| record["event"]["body"]["kind"] == "asked")

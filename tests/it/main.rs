@@ -11,3 +11,4 @@ mod engine;
 mod program;
 mod screen;
 mod support;
+mod torture;
