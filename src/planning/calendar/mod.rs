@@ -12,7 +12,7 @@ mod zone;
 
 pub use link::{Bound, Span};
 pub use recurrence::{DayOf, Every, MAX_OCCURRENCES, Rule};
-pub use work::{Hours, WorkCalendar, WorkHours};
+pub use work::{Hours, WorkCalendar, WorkHours, by_weekday};
 pub(crate) use zone::{instant_of, minute_of, plus_days};
 pub use zone::{monday_of, resolve, week_label, zone};
 

@@ -5,6 +5,7 @@ use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
 
 use super::zone::{monday_of, plus_days, resolve};
+use crate::model::{ByDay, Frequency, Recurrence};
 
 /// The most dates one rule may give: daily for a little over ten years.
 pub const MAX_OCCURRENCES: usize = 4_000;
@@ -49,6 +50,27 @@ pub struct Rule {
     pub count: Option<u32>,
     /// The last date, inclusive.
     pub until: Option<Date>,
+}
+
+impl From<&Recurrence> for Rule {
+    fn from(recurrence: &Recurrence) -> Self {
+        let step = u32::from(recurrence.interval.max(1));
+        let every = match recurrence.freq {
+            Frequency::Daily => Every::Days(step),
+            Frequency::Weekly => Every::Weeks(step),
+            Frequency::Monthly => Every::Months(step),
+            Frequency::Quarterly => Every::Months(step * 3),
+            Frequency::Yearly => Every::Months(step * 12),
+        };
+        let day = |day: &ByDay| match (day, every) {
+            (ByDay::MonthDay(day), _) => DayOf::Date(*day as i8),
+            // "Monthly on a Friday" is meant once a month, on the first.
+            (ByDay::Weekday(day), Every::Months(_)) => DayOf::Nth(1, day.offset()),
+            (ByDay::Weekday(day), _) => DayOf::Each(day.offset()),
+        };
+        let days = recurrence.by_day.iter().map(day).collect();
+        Self { every, days, count: recurrence.count, until: recurrence.until }
+    }
 }
 
 impl Rule {
@@ -118,7 +140,9 @@ impl DayOf {
             Self::Nth(nth, wanted) if nth < 0 => {
                 weekday == wanted && (date.days_in_month() - date.day()) / 7 == -(nth + 1)
             }
-            Self::Nth(nth, wanted) => weekday == wanted && (date.day() - 1) / 7 == nth - 1,
+            Self::Nth(nth, wanted) => {
+                weekday == wanted && (date.day() - 1) / 7 == nth.saturating_sub(1)
+            }
             Self::Date(day) => date == Self::clamped(date, day),
         }
     }

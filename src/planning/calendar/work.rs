@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use super::CalendarError;
 use super::zone::{instant_of, minute_of, plus_days, resolve, zone};
+use crate::model::{Interval, PlanCalendar, Weekday, WeeklyHours};
 
 /// Days laid out at a time.
 const STRETCH_DAYS: i64 = 182;
@@ -20,8 +21,7 @@ const STRETCHES: usize = 21;
 /// Minutes of a local day.
 pub(super) const DAY: u16 = 24 * 60;
 
-/// Local working hours in minutes of the day. An end before the start means the next day, so 22:00 to 06:00 is a night
-/// shift; 00:00 to 00:00 is a whole day.
+/// Local working hours of one day, in minutes from midnight and half-open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hours {
     pub from: u16,
@@ -29,9 +29,19 @@ pub struct Hours {
 }
 
 impl Hours {
-    /// Hours between two minutes of the day; anything past midnight is cut.
+    /// Hours between two minutes of the day; anything past midnight is cut, and an end before the start means none.
     pub fn new(from: u16, to: u16) -> Self {
-        Self { from: from.min(DAY - 1), to: to.min(DAY) }
+        Self { from: from.min(DAY), to: to.min(DAY) }
+    }
+}
+
+impl From<Interval> for Hours {
+    fn from(interval: Interval) -> Self {
+        let minute = |at: Time| {
+            u16::from(at.hour().unsigned_abs()) * 60 + u16::from(at.minute().unsigned_abs())
+        };
+        let to = if interval.end == Time::midnight() { DAY } else { minute(interval.end) };
+        Self::new(minute(interval.start), to)
     }
 }
 
@@ -43,7 +53,7 @@ pub struct WorkHours {
     /// Monday first.
     pub working: [Vec<Hours>; 7],
     pub days_off: BTreeSet<Date>,
-    /// Added to whatever the weekday has, also on a day off.
+    /// Replaces the hours of single dates, days off included.
     pub extra_working: BTreeMap<Date, Vec<Hours>>,
 }
 
@@ -57,15 +67,35 @@ impl WorkHours {
     }
 
     fn of_day(&self, date: Date) -> impl Iterator<Item = Hours> {
-        let weekday = date.weekday().to_monday_zero_offset().unsigned_abs();
-        let regular = if self.days_off.contains(&date) {
-            &[][..]
-        } else {
-            self.working.get(usize::from(weekday)).map_or(&[][..], Vec::as_slice)
+        let weekday = usize::from(date.weekday().to_monday_zero_offset().unsigned_abs());
+        let hours = match self.extra_working.get(&date) {
+            Some(extra) => extra,
+            None if self.days_off.contains(&date) => &[][..],
+            None => self.working.get(weekday).map_or(&[][..], Vec::as_slice),
         };
-        let extra = self.extra_working.get(&date).map_or(&[][..], Vec::as_slice);
-        regular.iter().chain(extra).copied()
+        hours.iter().copied()
     }
+}
+
+impl From<&PlanCalendar> for WorkHours {
+    fn from(calendar: &PlanCalendar) -> Self {
+        let extra = calendar.extra_working.iter();
+        Self {
+            tz: calendar.tz.clone(),
+            working: by_weekday(&calendar.working),
+            days_off: calendar.days_off.clone(),
+            extra_working: extra.map(|(date, day)| (*date, hours_of(day))).collect(),
+        }
+    }
+}
+
+/// The hours of each day of the week, Monday first.
+pub fn by_weekday(week: &WeeklyHours) -> [Vec<Hours>; 7] {
+    Weekday::ALL.map(|day| week.get(&day).map_or_else(Vec::new, |day| hours_of(day)))
+}
+
+fn hours_of(intervals: &[Interval]) -> Vec<Hours> {
+    intervals.iter().copied().map(Hours::from).collect()
 }
 
 /// An unbroken piece of working time in minutes since the epoch.
@@ -115,6 +145,12 @@ impl WorkCalendar {
         Ok(Self { hours, zone, start, first_day, stretches })
     }
 
+    /// The calendar of a plan from the start of a local day on.
+    pub fn of_plan(calendar: &PlanCalendar, first_day: Date) -> Result<Self, CalendarError> {
+        let start = resolve(first_day.to_datetime(Time::midnight()), &zone(&calendar.tz)?);
+        Self::new(calendar.into(), start)
+    }
+
     /// The same hours from another horizon start.
     pub fn starting(&self, start: Timestamp) -> Result<Self, CalendarError> {
         Self::new(self.hours.clone(), start)
@@ -143,7 +179,7 @@ impl WorkCalendar {
 
     /// Where a local day begins.
     pub fn day_start(&self, date: Date) -> Timestamp {
-        resolve(date.to_datetime(jiff::civil::Time::midnight()), &self.zone)
+        resolve(date.to_datetime(Time::midnight()), &self.zone)
     }
 
     /// w(t): working minutes from the horizon start to an instant; 0 before it.
@@ -237,8 +273,7 @@ impl WorkCalendar {
         let begin = minute_of(self.day_start(first)).max(self.start);
         let end = minute_of(self.day_start(plus_days(first, STRETCH_DAYS))).max(begin);
         let mut spans: Vec<(i64, i64)> = Vec::new();
-        // A night shift of the day before reaches into the first day.
-        for day in -1..STRETCH_DAYS {
+        for day in 0..STRETCH_DAYS {
             let date = plus_days(first, day);
             spans.extend(self.hours.of_day(date).map(|hours| self.minutes_of(date, hours)));
         }
@@ -263,8 +298,7 @@ impl WorkCalendar {
             let local = date.at((minute / 60) as i8, (minute % 60) as i8, 0, 0);
             minute_of(resolve(local, &self.zone))
         };
-        let overnight = hours.to < hours.from || (hours.from, hours.to) == (0, 0);
-        (at(hours.from), at(hours.to + if overnight { DAY } else { 0 }))
+        (at(hours.from), at(hours.to))
     }
 }
 
