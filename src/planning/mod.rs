@@ -5,6 +5,7 @@
 //! that is opened is a plan file, in [`plan_file::read`].
 
 pub mod breaker;
+pub mod calendar;
 pub mod check;
 pub mod drawing;
 pub mod gate;
