@@ -85,7 +85,7 @@ pub struct PlanCalendar {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     #[schemars(with = "BTreeSet<String>")]
     pub days_off: BTreeSet<Date>,
-    /// Added to whatever the weekday has, also on a day off.
+    /// Replaces the hours of single dates, days off included.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, Vec<Interval>>")]
     pub extra_working: BTreeMap<Date, Vec<Interval>>,

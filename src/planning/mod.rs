@@ -7,8 +7,10 @@
 pub mod breaker;
 pub mod calendar;
 pub mod check;
+pub mod confidence;
 pub mod drawing;
 pub mod gate;
+pub mod grammar;
 pub mod graph;
 pub mod layout;
 pub mod plan_file;
