@@ -6,6 +6,8 @@ use super::grammar::{PlanArtifacts, Stage, is_infeasible};
 use crate::model::{Severity, Violation, Weights};
 
 mod terms;
+#[cfg(test)]
+mod tests;
 
 pub use terms::{Facts, needed_facts};
 
