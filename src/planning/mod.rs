@@ -13,4 +13,5 @@ pub mod graph;
 pub mod layout;
 pub mod plan_file;
 pub mod rcpsp;
+pub mod schedule;
 pub mod token_budget;
