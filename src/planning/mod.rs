@@ -12,6 +12,7 @@ pub mod gate;
 pub mod graph;
 pub mod layout;
 pub mod plan_file;
+pub mod portfolio;
 pub mod rcpsp;
 pub mod schedule;
 pub mod token_budget;
