@@ -14,5 +14,7 @@ pub mod grammar;
 pub mod graph;
 pub mod layout;
 pub mod plan_file;
+pub mod portfolio;
 pub mod rcpsp;
+pub mod schedule;
 pub mod token_budget;

@@ -291,7 +291,8 @@ impl WorkCalendar {
         Stretch { segments, end, after }
     }
 
-    fn minutes_of(&self, date: Date, hours: Hours) -> (i64, i64) {
+    /// The minutes since the epoch of local hours on a date.
+    pub(crate) fn minutes_of(&self, date: Date, hours: Hours) -> (i64, i64) {
         let at = |minute: u16| {
             let (day, minute) = (minute / DAY, minute % DAY);
             let date = plus_days(date, i64::from(day));
