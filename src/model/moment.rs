@@ -97,7 +97,7 @@ impl IsoWeek {
 
     /// Its first day, unless the week does not exist.
     pub fn monday(self) -> Option<Date> {
-        ISOWeekDate::new(self.year, self.week, CivilWeekday::Monday).ok().map(|day| day.date())
+        ISOWeekDate::new(self.year, self.week, CivilWeekday::Monday).ok().map(ISOWeekDate::date)
     }
 }
 

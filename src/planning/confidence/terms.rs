@@ -87,7 +87,7 @@ pub fn needed_facts(pattern: Option<PatternType>) -> Vec<&'static str> {
     let mut facts = vec!["horizon", "weekly_minutes"];
     match pattern {
         Some(PatternType::RecurringCycle | PatternType::HybridProjectCycle) => {
-            facts.push("cadence")
+            facts.push("cadence");
         }
         Some(PatternType::ProgressiveAccumulationArc) => facts.push("level"),
         _ => {}

@@ -108,7 +108,9 @@ fn loops_among(scope: &Scope<'_>, admit: impl Fn(&Dependency) -> bool) -> Vec<Li
     let graph = expand(scope, |link| admit(link) && !is_impossible(scope, link));
     let mut knot_of = vec![0; graph.node_count()];
     for (knot, members) in kosaraju_scc(&graph).iter().enumerate() {
-        members.iter().for_each(|member| knot_of[member.index()] = knot);
+        for member in members {
+            knot_of[member.index()] = knot;
+        }
     }
     let mut closing: HashMap<usize, (u8, std::cmp::Reverse<usize>, NodeIndex, NodeIndex)> =
         HashMap::new();

@@ -202,8 +202,8 @@ pub(super) fn streams<'a>(scope: &Scope<'a>) -> BTreeMap<&'a str, Vec<&'a PlanNo
     for node in scope.tree.children(scope.root_id) {
         streams.entry(node.stream.as_str()).or_default().push(node);
     }
-    let aside = |node: &&PlanNode| node.role.looks_back() || node.milestone;
-    streams.retain(|_, nodes| !nodes.iter().all(|node| aside(&node)));
+    let aside = |node: &PlanNode| node.role.looks_back() || node.milestone;
+    streams.retain(|_, nodes| !nodes.iter().all(|node| aside(node)));
     streams
 }
 

@@ -7,6 +7,7 @@ mod links;
 mod pattern;
 mod place;
 mod roadmap;
+mod rounds;
 mod schedule;
 mod shapes;
 mod sketch;
@@ -88,12 +89,12 @@ fn change(plan: &mut PlanArtifacts, violation: &Violation) -> Option<Change> {
         ("G204", [id, ..]) => pattern::add_review(plan, id),
         ("G211", _) => shapes::order_project(plan),
         ("G212", _) => shapes::define_finish(plan),
-        ("G221", _) => shapes::make_routine(plan),
+        ("G221", _) => rounds::make_routine(plan),
         ("G231", _) => shapes::chain_phases(plan),
         ("G232", [id, ..]) => shapes::add_practice(plan, id),
         ("G233", _) => shapes::cap_growth(plan),
-        ("G241", _) => shapes::complete_rounds(plan),
-        ("G251", _) => shapes::add_streams(plan),
+        ("G241", _) => rounds::complete_rounds(plan),
+        ("G251", _) => rounds::add_streams(plan),
         ("G301", [id, ..]) => roadmap::estimate(plan, id),
         ("G302", [id, ..]) => roadmap::reconcile(plan, id),
         ("G303", [from, to, ..]) => roadmap::clip_offset(plan, from, to),

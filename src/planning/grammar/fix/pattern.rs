@@ -73,10 +73,10 @@ pub(super) fn add_review(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change
         let review = sketch.add(&id, NodeType::Task, &format!("{id}.review"), "Look back")?;
         let node = sketch.node_mut(&review)?;
         node.role = Role::Review;
-        node.done_when = "What to keep and what to change is written down.".to_owned();
+        "What to keep and what to change is written down.".clone_into(&mut node.done_when);
         node.estimate_minutes = Some(REVIEW_MINUTES);
         if quarterly {
-            node.stream = "review".to_owned();
+            "review".clone_into(&mut node.stream);
             node.recurrence = Some(Recurrence::every(Frequency::Quarterly));
         } else if let Some(last) = last.filter(|last| *last != id) {
             sketch.chain(&last, &review);

@@ -183,7 +183,9 @@ pub(super) fn repeat_again(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Chan
     }
     schedule.sort_blocks();
     renumber_occurrences(&mut schedule.blocks, own);
-    leaves.iter().for_each(|(leaf, ..)| number(schedule, leaf));
+    for (leaf, ..) in &leaves {
+        number(schedule, leaf);
+    }
     recount(schedule, &calendar);
     Some(rescheduled(id, "repeated in local time"))
 }

@@ -1,19 +1,17 @@
-//! Fixes of a pattern's shape (G211 to G251).
+//! Fixes of the shape of projects and arcs (G211, G212, G231 to G233).
 
 use super::super::PlanArtifacts;
 use super::super::artifacts::Scope;
 use super::super::shapes::{
-    chained, cycles, finish_marker, growth, has_practice, intensity, last_part, no_horizon,
-    rounds_without_result, streams, streams_without_sub_goal, unordered_project,
+    chained, finish_marker, growth, has_practice, intensity, last_part, no_horizon,
+    unordered_project,
 };
 use super::Change;
 use super::sketch::{Sketch, edit};
-use crate::model::AdaptationAction::{Add, Move, ReEstimate, Relink, Repair};
-use crate::model::{
-    Assumption, AssumptionOrigin, Frequency, NodeType, PlanNode, Recurrence, Role, TaskId,
-};
+use crate::model::AdaptationAction::{Add, Move, ReEstimate, Relink};
+use crate::model::{Assumption, AssumptionOrigin, NodeType, PlanNode, Role, TaskId};
 
-fn ids(nodes: &[&PlanNode]) -> Vec<TaskId> {
+pub(super) fn ids(nodes: &[&PlanNode]) -> Vec<TaskId> {
     nodes.iter().map(|node| node.id.clone()).collect()
 }
 
@@ -56,20 +54,13 @@ fn split_into_phases(sketch: &mut Sketch) -> Option<Vec<TaskId>> {
         return Some(Vec::new());
     }
     let root = sketch.root_id.clone();
-    let (first, mut changed) = match phases.into_iter().next() {
-        Some(first) => (first, Vec::new()),
-        None => {
-            let first = sketch.add(&root, NodeType::Phase, &format!("{root}.p1"), "Prepare")?;
-            let tree = sketch.tree();
-            let movable = tree.children(&root).filter(|node| {
-                NodeType::Phase.may_hold(node.node_type)
-                    && !node.milestone
-                    && !node.role.looks_back()
-            });
-            let inside: Vec<TaskId> = movable.map(|node| node.id.clone()).collect();
-            inside.iter().for_each(|id| sketch.move_under(id, &first));
-            (first.clone(), vec![first])
-        }
+    let mut changed = Vec::new();
+    let first = if let Some(first) = phases.into_iter().next() {
+        first
+    } else {
+        let first = first_phase(sketch, &root)?;
+        changed.push(first.clone());
+        first
     };
     let second = sketch.add(&root, NodeType::Phase, &format!("{root}.p2"), "Finish")?;
     let tree = sketch.tree();
@@ -78,7 +69,9 @@ fn split_into_phases(sketch: &mut Sketch) -> Option<Vec<TaskId>> {
         parts.iter().position(|node| node.role == Role::Deliverable || node.milestone);
     let cut = deliverable.map_or(parts.len().div_ceil(2), |place| place + 1);
     let later: Vec<TaskId> = ids(parts.get(cut..).unwrap_or_default());
-    later.iter().for_each(|id| sketch.move_under(id, &second));
+    for id in &later {
+        sketch.move_under(id, &second);
+    }
     if later.is_empty() {
         add_task(sketch, &second, "Check the result", Role::Review)?;
     }
@@ -96,18 +89,38 @@ fn split_into_phases(sketch: &mut Sketch) -> Option<Vec<TaskId>> {
     Some(changed)
 }
 
+/// A phase that takes in what the root holds directly, but for what stands beside the work.
+fn first_phase(sketch: &mut Sketch, root: &TaskId) -> Option<TaskId> {
+    let first = sketch.add(root, NodeType::Phase, &format!("{root}.p1"), "Prepare")?;
+    let tree = sketch.tree();
+    let inside = tree.children(root).filter(|node| {
+        let aside = node.milestone || node.role.looks_back();
+        NodeType::Phase.may_hold(node.node_type) && !aside
+    });
+    let inside: Vec<TaskId> = inside.map(|node| node.id.clone()).collect();
+    for id in &inside {
+        sketch.move_under(id, &first);
+    }
+    Some(first)
+}
+
 fn finish_marker_position(sketch: &Sketch) -> Option<usize> {
     let root = Some(&sketch.root_id);
     sketch.nodes.iter().rposition(|node| node.milestone && node.parent_id.as_ref() == root)
 }
 
-fn add_task(sketch: &mut Sketch, parent: &TaskId, title: &str, role: Role) -> Option<TaskId> {
+pub(super) fn add_task(
+    sketch: &mut Sketch,
+    parent: &TaskId,
+    title: &str,
+    role: Role,
+) -> Option<TaskId> {
     let id = sketch.add(parent, NodeType::Task, &format!("{parent}.t1"), title)?;
     let estimate = sketch.estimated.then_some(60);
     let node = sketch.node_mut(&id)?;
     node.role = role;
     node.estimate_minutes = estimate;
-    node.done_when = "There is a result to show.".to_owned();
+    "There is a result to show.".clone_into(&mut node.done_when);
     Some(id)
 }
 
@@ -159,7 +172,7 @@ fn mark_finish(
     node.milestone = true;
     node.position = position;
     if node.done_when.is_empty() {
-        node.done_when = "Every phase is finished.".to_owned();
+        "Every phase is finished.".clone_into(&mut node.done_when);
     }
     sketch.chain(last, &id);
     Some(id)
@@ -177,81 +190,9 @@ fn assume_horizon(plan: &mut PlanArtifacts, weeks: u16) {
     });
 }
 
-/// The rhythm that the roadmap's context or an assumption names; weekly if none does.
-fn cadence(plan: &PlanArtifacts) -> Recurrence {
-    let stated = plan.roadmap.as_ref().and_then(|roadmap| roadmap.context.cadence.clone());
-    let assumed =
-        || plan.context().assumption("cadence").map(|assumption| assumption.value.clone());
-    let text = stated.or_else(assumed).unwrap_or_default().to_lowercase();
-    let words = [
-        (["daily", "day"], Frequency::Daily),
-        (["monthly", "month"], Frequency::Monthly),
-        (["quarterly", "quarter"], Frequency::Quarterly),
-        (["yearly", "year"], Frequency::Yearly),
-    ];
-    let hit = words.iter().find(|(names, _)| names.iter().any(|name| text.contains(name)));
-    Recurrence::every(hit.map_or(Frequency::Weekly, |(_, freq)| *freq))
-}
-
-/// G221: phases become tasks, all in one cycle that repeats.
-pub(super) fn make_routine(plan: &mut PlanArtifacts) -> Option<Change> {
-    let rhythm = cadence(plan);
-    let scope = plan.scope();
-    let has_cycle = cycles(&scope).first().map(|node| node.id.clone());
-    let repeating = cycles(&scope).iter().any(|cycle| cycle.recurrence.is_some());
-    edit(plan, |sketch| {
-        let mut changed = flatten_phases(sketch);
-        let root = sketch.root_id.clone();
-        let cycle = match has_cycle {
-            Some(cycle) => cycle,
-            None => add_cycle(sketch, &root, &mut changed)?,
-        };
-        if !repeating {
-            sketch.node_mut(&cycle)?.recurrence = Some(rhythm);
-            changed.push(cycle);
-        }
-        (!changed.is_empty()).then(|| Change::new(Repair, changed, "made it one repeating cycle"))
-    })
-}
-
-fn flatten_phases(sketch: &mut Sketch) -> Vec<TaskId> {
-    let mut changed = Vec::new();
-    for node in sketch.nodes.iter_mut().filter(|node| node.node_type == NodeType::Phase) {
-        node.node_type = NodeType::Task;
-        changed.push(node.id.clone());
-    }
-    for node in &mut sketch.nodes {
-        let below = node.parent_id.as_ref().is_some_and(|parent| changed.contains(parent));
-        if below && node.node_type == NodeType::Task {
-            node.node_type = NodeType::SubTask;
-        }
-    }
-    changed
-}
-
-fn add_cycle(sketch: &mut Sketch, root: &TaskId, changed: &mut Vec<TaskId>) -> Option<TaskId> {
-    let tree = sketch.tree();
-    let tasks = tree.children(root).filter(|node| {
-        matches!(node.node_type, NodeType::Task | NodeType::SubGoal)
-            && node.recurrence.is_none()
-            && !node.milestone
-    });
-    let tasks: Vec<TaskId> = tasks.map(|node| node.id.clone()).collect();
-    let title = tree.get(root)?.title.clone();
-    let cycle = sketch.add(
-        root,
-        NodeType::Cycle,
-        &format!("{root}.c1"),
-        &format!("Each round of {title}"),
-    )?;
-    tasks.iter().for_each(|task| sketch.move_under(task, &cycle));
-    changed.extend(tasks);
-    Some(cycle)
-}
-
 /// G231: phases chained finish to start, none easier than the one before, the last excepted.
 pub(super) fn chain_phases(plan: &mut PlanArtifacts) -> Option<Change> {
-    let mut changed = edit(plan, |sketch| split_into_phases(sketch)).unwrap_or_default();
+    let mut changed = edit(plan, split_into_phases).unwrap_or_default();
     let scope = plan.scope();
     let phases = scope.top(NodeType::Phase);
     let pairs: Vec<(TaskId, TaskId)> = phases
@@ -336,124 +277,4 @@ pub(super) fn cap_growth(plan: &mut PlanArtifacts) -> Option<Change> {
         let ids = cut.into_iter().map(|(id, _)| id).collect();
         Some(Change::new(ReEstimate, ids, "capped the growth at 10 %"))
     })
-}
-
-/// G241: stages and a result in every round.
-pub(super) fn complete_rounds(plan: &mut PlanArtifacts) -> Option<Change> {
-    let rhythm = cadence(plan);
-    let scope = plan.scope();
-    let none = cycles(&scope).is_empty();
-    let mut lacking = ids(&rounds_without_result(&scope));
-    edit(plan, |sketch| {
-        let mut changed = Vec::new();
-        if none {
-            let root = sketch.root_id.clone();
-            let cycle = add_cycle(sketch, &root, &mut changed)?;
-            sketch.node_mut(&cycle)?.recurrence = Some(rhythm);
-            lacking.push(cycle);
-        }
-        for cycle in &lacking {
-            complete_round(sketch, cycle)?;
-        }
-        changed.extend(lacking);
-        (!changed.is_empty())
-            .then(|| Change::new(Add, changed, "gave each round stages and a result"))
-    })
-}
-
-fn complete_round(sketch: &mut Sketch, cycle: &TaskId) -> Option<()> {
-    let tree = sketch.tree();
-    let phases = tree.children(cycle).filter(|node| node.node_type == NodeType::Phase);
-    let mut phases = ids(&phases.collect::<Vec<_>>());
-    let has_result = tree.subtree(cycle).iter().any(|node| node.role == Role::Deliverable);
-    if phases.len() < 2 {
-        let loose = tree
-            .children(cycle)
-            .filter(|node| matches!(node.node_type, NodeType::Task | NodeType::SubGoal));
-        let loose: Vec<TaskId> = ids(&loose.collect::<Vec<_>>());
-        let stages = [
-            ("Plan", Role::Work),
-            ("Build", Role::Work),
-            ("Ship", Role::Work),
-            ("Reflect", Role::Reflection),
-        ];
-        let mut added = Vec::new();
-        for (name, role) in stages {
-            let phase = sketch.add(
-                cycle,
-                NodeType::Phase,
-                &format!("{cycle}.{}", name.to_lowercase()),
-                name,
-            )?;
-            if name == "Build" && !loose.is_empty() {
-                loose.iter().for_each(|task| sketch.move_under(task, &phase));
-            } else {
-                add_task(sketch, &phase, &format!("{name} this round"), role)?;
-            }
-            added.push(phase);
-        }
-        added.windows(2).for_each(|pair| sketch.chain(&pair[0], &pair[1]));
-        phases = added;
-    }
-    if !has_result {
-        let ship = phases.len().checked_sub(2).and_then(|index| phases.get(index))?;
-        let id =
-            sketch.add(ship, NodeType::Task, &format!("{ship}.result"), "Result of this round")?;
-        let node = sketch.node_mut(&id)?;
-        (node.role, node.milestone) = (Role::Deliverable, true);
-        node.done_when = "The result is out.".to_owned();
-    }
-    Some(())
-}
-
-/// G251: a sub-goal in every stream, and at least two streams.
-pub(super) fn add_streams(plan: &mut PlanArtifacts) -> Option<Change> {
-    let scope = plan.scope();
-    let names: Vec<String> = streams(&scope).keys().map(|name| (*name).to_owned()).collect();
-    let bare: Vec<(TaskId, String, bool)> = streams_without_sub_goal(&scope)
-        .iter()
-        .map(|node| {
-            (node.id.clone(), node.stream.clone(), node.node_type.may_hold(NodeType::SubGoal))
-        })
-        .collect();
-    edit(plan, |sketch| {
-        let root = sketch.root_id.clone();
-        let mut changed = Vec::new();
-        for (id, stream, holds) in bare {
-            changed.push(if holds {
-                sub_goal(sketch, &id, None)?
-            } else {
-                wrap(sketch, &root, &id, &stream)?
-            });
-        }
-        if names.len() < 2 {
-            for name in ["Capability", "Transition"] {
-                if !names.iter().any(|own| own.eq_ignore_ascii_case(name)) {
-                    changed.push(sub_goal(sketch, &root, Some(name))?);
-                }
-            }
-        }
-        (!changed.is_empty()).then(|| Change::new(Add, changed, "gave it parallel streams"))
-    })
-}
-
-fn sub_goal(sketch: &mut Sketch, parent: &TaskId, stream: Option<&str>) -> Option<TaskId> {
-    let title =
-        stream.map_or_else(|| "First result".to_owned(), |name| format!("{name}: first result"));
-    let base = format!("{parent}.{}", stream.unwrap_or("s1").to_lowercase());
-    let id = sketch.add(parent, NodeType::SubGoal, &base, &title)?;
-    if let Some(stream) = stream {
-        sketch.node_mut(&id)?.stream = stream.to_lowercase();
-    }
-    add_task(sketch, &id, "Take the first step", Role::Work)?;
-    Some(id)
-}
-
-/// Puts a bare task of a stream into a sub-goal of the same stream.
-fn wrap(sketch: &mut Sketch, root: &TaskId, id: &TaskId, stream: &str) -> Option<TaskId> {
-    let title = sketch.tree().get(id)?.title.clone();
-    let goal = sketch.add(root, NodeType::SubGoal, &format!("{id}.goal"), &title)?;
-    stream.clone_into(&mut sketch.node_mut(&goal)?.stream);
-    sketch.move_under(id, &goal);
-    Some(goal)
 }

@@ -25,18 +25,15 @@ pub(super) fn edit<T>(
     let mut sketch = take(plan);
     let before = sketch.nodes.clone();
     let done = work(&mut sketch)?;
-    match &mut plan.roadmap {
-        Some(roadmap) => {
-            mirror(&before, &sketch.nodes, &mut plan.outline.nodes);
-            roadmap.nodes = sketch.nodes;
-            roadmap.dependencies = sketch.links;
-            roadmap.root_id = sketch.root_id.clone();
-            roadmap.total_minutes = roadmap.tree().minutes(&roadmap.root_id);
-        }
-        None => {
-            plan.outline.nodes = sketch.nodes;
-            plan.draft_links = sketch.links;
-        }
+    if let Some(roadmap) = &mut plan.roadmap {
+        mirror(&before, &sketch.nodes, &mut plan.outline.nodes);
+        roadmap.nodes = sketch.nodes;
+        roadmap.dependencies = sketch.links;
+        roadmap.root_id = sketch.root_id.clone();
+        roadmap.total_minutes = roadmap.tree().minutes(&roadmap.root_id);
+    } else {
+        plan.outline.nodes = sketch.nodes;
+        plan.draft_links = sketch.links;
     }
     plan.outline.root_id = sketch.root_id;
     Some(done)

@@ -42,7 +42,9 @@ fn add_root(sketch: &mut Sketch, goal_text: &str) -> Change {
         .filter(|node| node.parent_id.is_none())
         .map(|node| node.id.clone())
         .collect();
-    loose.iter().for_each(|node| sketch.move_under(node, &id));
+    for node in &loose {
+        sketch.move_under(node, &id);
+    }
     Change::new(Add, vec![id], "added the goal from its text")
 }
 
@@ -168,7 +170,7 @@ pub(super) fn add_action(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change
         let task = sketch.add(&id, NodeType::Task, &format!("{id}.t1"), &title)?;
         let estimated = sketch.estimated;
         let node = sketch.node_mut(&task)?;
-        node.done_when = "There is a result to show.".to_owned();
+        "There is a result to show.".clone_into(&mut node.done_when);
         node.estimate_minutes = estimated.then_some(60);
         if arc {
             node.role = Role::Practice;

@@ -13,7 +13,9 @@ pub(super) use timing::{Timing, early_leaves};
 
 use super::artifacts::{Scope, title_of};
 use super::table::broken;
-use crate::model::{IsoWeek, NodeStatus, PlanContext, Schedule, ScheduledBlock, TaskId, Violation};
+use crate::model::{
+    IsoWeek, NodeStatus, PlanContext, PlanNode, Schedule, ScheduledBlock, TaskId, Violation,
+};
 use crate::planning::calendar::zone;
 
 pub(super) fn check(scope: &Scope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
@@ -125,7 +127,7 @@ pub(super) fn incomplete_leaves(scope: &Scope<'_>, schedule: &Schedule) -> Vec<I
     let mut found = Vec::new();
     for ((id, occurrence), minutes) in blocks {
         let leaf = scope.tree.get(id).filter(|_| scope.tree.is_leaf(id));
-        let wanted = leaf.map_or(0, |leaf| leaf.minutes());
+        let wanted = leaf.map_or(0, PlanNode::minutes);
         let placed = minutes.iter().fold(0_u32, |sum, one| sum.saturating_add(*one));
         let unplaced = schedule.unplaced.iter().filter(|left| left.plan_node_id == *id);
         let missing = unplaced.fold(0_u32, |sum, left| sum.saturating_add(left.minutes));

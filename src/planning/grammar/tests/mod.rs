@@ -6,4 +6,5 @@ mod pattern;
 mod properties;
 mod roadmap;
 mod schedule;
+mod scheduler;
 mod structure;
