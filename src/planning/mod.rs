@@ -6,11 +6,16 @@
 
 pub mod affinity;
 pub mod breaker;
+pub mod calendar;
 pub mod check;
+pub mod confidence;
 pub mod drawing;
 pub mod gate;
+pub mod grammar;
 pub mod graph;
 pub mod layout;
 pub mod plan_file;
+pub mod portfolio;
 pub mod rcpsp;
+pub mod schedule;
 pub mod token_budget;
