@@ -8,6 +8,7 @@ pub mod breaker;
 pub mod calendar;
 pub mod check;
 pub mod drawing;
+pub mod export;
 pub mod gate;
 pub mod graph;
 pub mod layout;
