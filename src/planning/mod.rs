@@ -10,6 +10,7 @@ pub mod calendar;
 pub mod check;
 pub mod confidence;
 pub mod drawing;
+pub mod export;
 pub mod gate;
 pub mod grammar;
 pub mod graph;

@@ -63,7 +63,7 @@ impl From<&Recurrence> for Rule {
             Frequency::Yearly => Every::Months(step * 12),
         };
         let day = |day: &ByDay| match (day, every) {
-            (ByDay::MonthDay(day), _) => DayOf::Date(*day as i8),
+            (ByDay::MonthDay(day), _) => DayOf::Date(i8::try_from(*day).unwrap_or(31)),
             // "Monthly on a Friday" is meant once a month, on the first.
             (ByDay::Weekday(day), Every::Months(_)) => DayOf::Nth(1, day.offset()),
             (ByDay::Weekday(day), _) => DayOf::Each(day.offset()),

@@ -269,7 +269,7 @@ impl WorkCalendar {
     }
 
     fn lay_out(&self, index: usize, before: u64) -> Stretch {
-        let first = plus_days(self.first_day, index as i64 * STRETCH_DAYS);
+        let first = plus_days(self.first_day, i64::try_from(index).unwrap_or(0) * STRETCH_DAYS);
         let begin = minute_of(self.day_start(first)).max(self.start);
         let end = minute_of(self.day_start(plus_days(first, STRETCH_DAYS))).max(begin);
         let mut spans: Vec<(i64, i64)> = Vec::new();

@@ -71,7 +71,9 @@ pub(super) fn generate(
     let count = problem.network.items.len();
     let mut waiting = vec![0; count];
     for list in &problem.network.successors {
-        list.iter().for_each(|&to| waiting[to] += 1);
+        for &to in list {
+            waiting[to] += 1;
+        }
     }
     let layout = Layout { spans: vec![None; count], blocks: vec![Vec::new(); count] };
     let room = Room::new(problem.axis, problem.limits, problem.taken);

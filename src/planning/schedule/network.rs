@@ -103,6 +103,9 @@ pub(super) struct Changes {
     pub anchors: BTreeMap<TaskId, Date>,
 }
 
+/// Locked spans by node and occurrence.
+type Locks<'a> = HashMap<(&'a TaskId, Option<u32>), Vec<(i64, i64)>>;
+
 /// Makes items and links of a roadmap.
 pub(super) struct Builder<'a> {
     roadmap: &'a Roadmap,
@@ -111,7 +114,7 @@ pub(super) struct Builder<'a> {
     changes: &'a Changes,
     /// The day after the last on which a recurring node may fall.
     end: Date,
-    locked: HashMap<(&'a TaskId, Option<u32>), Vec<(i64, i64)>>,
+    locked: Locks<'a>,
     items: Vec<Item>,
     of_node: HashMap<&'a TaskId, Vec<usize>>,
 }
@@ -123,7 +126,7 @@ impl<'a> Builder<'a> {
         changes: &'a Changes,
         end: Date,
     ) -> Self {
-        let mut locked: HashMap<_, Vec<(i64, i64)>> = HashMap::new();
+        let mut locked = Locks::new();
         for block in request.locked {
             let span = (minute_of(block.start.at), minute_of(block.end.at));
             if span.0 < span.1 {

@@ -43,7 +43,9 @@ impl Timing {
 fn topological(network: &Network) -> Vec<usize> {
     let mut waiting = vec![0usize; network.items.len()];
     for list in &network.successors {
-        list.iter().for_each(|&to| waiting[to] += 1);
+        for &to in list {
+            waiting[to] += 1;
+        }
     }
     let mut order: Vec<usize> = (0..waiting.len()).filter(|&item| waiting[item] == 0).collect();
     let mut next = 0;

@@ -111,13 +111,13 @@ fn any_case(shared: bool) -> impl Strategy<Value = Case> {
             });
             let locked =
                 locked.filter(|block| roadmap.node(&block.plan_node_id).is_some()).collect();
-            Case { events: events.collect(), locked, roadmap, context }
+            Case { context, roadmap, events: events.collect(), locked }
         },
     )
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn a_schedule_never_breaks_a_link_a_cap_the_calendar_or_a_lock(case in any_case(false)) {

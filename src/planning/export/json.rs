@@ -1,0 +1,26 @@
+//! JSON: the contracts as they are, with sorted keys.
+
+use serde_json::{Value, json};
+
+use super::PlanExport;
+
+/// The plan as one JSON document, indented.
+pub fn json(plan: &PlanExport<'_>) -> Result<String, serde_json::Error> {
+    let mut document = json!({ "plan_context": plan.context, "roadmap": plan.roadmap });
+    if let Some(schedule) = plan.schedule {
+        document["schedule"] = serde_json::to_value(schedule)?;
+    }
+    serde_json::to_string_pretty(&sorted(document)).map(|text| text + "\n")
+}
+
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.into_iter().collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().map(|(key, value)| (key, sorted(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}
