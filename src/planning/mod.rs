@@ -10,6 +10,7 @@ pub mod drawing;
 pub mod gate;
 pub mod graph;
 pub mod layout;
+pub mod offline;
 pub mod plan_file;
 pub mod rcpsp;
 pub mod token_budget;
