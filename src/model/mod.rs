@@ -1,25 +1,53 @@
-//! The nouns of the domain: typed ids, tasks, plans, requests, failures, amounts.
+//! The nouns of the domain: typed ids, tasks, plans, outlines, roadmaps, schedules, requests, failures, amounts.
 //!
 //! Nothing here reads a clock, touches a file or knows how it is drawn. Every type round-trips through JSON.
 
+pub mod adaptation;
 pub mod amount;
+pub mod context;
 pub mod failure;
 pub mod hash;
 pub mod ids;
 pub mod link;
+pub mod moment;
+pub mod outline;
+pub mod pattern;
 pub mod plan;
+pub mod policy;
+pub mod recurrence;
 pub mod request;
+pub mod roadmap;
+pub mod schedule;
 pub mod step;
 pub mod task;
+pub mod tree;
 pub mod violation;
 
+pub use adaptation::{AdaptationAction, AdaptationLogEntry, PortfolioImpact};
 pub use amount::MicroDollars;
+pub use context::{
+    Assumption, AssumptionOrigin, Constraints, Interval, PlanCalendar, PlanContext, UserPrefs,
+    Weekday, WeeklyHours,
+};
 pub use failure::{Category, Failure, SkipReason};
 pub use hash::{Digest, canonical_json};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};
 pub use link::{LagBasis, Link, LinkKind, LinkOrigin};
+pub use moment::{IsoWeek, Moment};
+pub use outline::{Dependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};
+pub use pattern::{PatternSpec, PatternType};
 pub use plan::{CriticalPathBy, GraphFacts, Normalization, Plan};
+pub use policy::{
+    ApprovalPolicy, Autonomy, BrainstormingPreference, CatchUp, ConversationStyle,
+    InteractionPolicy, PolicyOverride, StrategyMode, StrategyProfile, Tone, Weights,
+};
+pub use recurrence::{ByDay, Frequency, Recurrence};
 pub use request::{Actor, Answer, Choice, ChoiceAction, Request, RequestKind};
+pub use roadmap::{Risk, Roadmap, RoadmapContext, RoadmapOption};
+pub use schedule::{
+    FixedEvent, LeverChange, Relaxation, Schedule, ScheduledBlock, Unplaced, WeekCapacity,
+};
 pub use step::{ReActStep, ReActTrace, StepAction};
 pub use task::{ExitCriterion, Origin, Repeat, RunKind, SandboxChoice, TaskNode};
+pub use tree::NodeTree;
 pub use violation::{Severity, Violation};

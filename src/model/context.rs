@@ -1,0 +1,274 @@
+//! What a plan is for and within which limits: goal, assumptions, constraints, calendar, preferences.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::civil::{Date, Time, time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::task::is_default;
+use super::{Moment, PatternSpec, StrategyProfile};
+
+/// A day of the week. A week starts on Monday.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Weekday {
+    #[serde(alias = "monday")]
+    Mon,
+    #[serde(alias = "tuesday")]
+    Tue,
+    #[serde(alias = "wednesday")]
+    Wed,
+    #[serde(alias = "thursday")]
+    Thu,
+    #[serde(alias = "friday")]
+    Fri,
+    #[serde(alias = "saturday")]
+    Sat,
+    #[serde(alias = "sunday")]
+    Sun,
+}
+
+impl Weekday {
+    pub const ALL: [Self; 7] =
+        [Self::Mon, Self::Tue, Self::Wed, Self::Thu, Self::Fri, Self::Sat, Self::Sun];
+
+    /// The weekday of `date`.
+    pub fn of(date: Date) -> Self {
+        Self::ALL[date.weekday().to_monday_zero_offset().rem_euclid(7) as usize]
+    }
+
+    /// Days since Monday.
+    pub fn offset(self) -> i8 {
+        self as i8
+    }
+}
+
+/// A span of local time within one day, half-open. An end of 00:00 is midnight at the end of the day.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Interval {
+    #[schemars(with = "String")]
+    pub start: Time,
+    #[schemars(with = "String")]
+    pub end: Time,
+}
+
+impl Interval {
+    pub fn new(start: Time, end: Time) -> Self {
+        Self { start, end }
+    }
+
+    /// Minutes on a day without a clock change; 0 if the end does not come after the start.
+    pub fn minutes(self) -> u32 {
+        let of = |at: Time| {
+            u32::from(at.hour().unsigned_abs()) * 60 + u32::from(at.minute().unsigned_abs())
+        };
+        let end = if self.end == Time::midnight() { 24 * 60 } else { of(self.end) };
+        end.saturating_sub(of(self.start))
+    }
+}
+
+/// Spans of local time for each day of the week.
+pub type WeeklyHours = BTreeMap<Weekday, Vec<Interval>>;
+
+/// When work may happen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanCalendar {
+    /// An IANA id.
+    pub tz: String,
+    #[serde(default = "office_hours")]
+    pub working: WeeklyHours,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[schemars(with = "BTreeSet<String>")]
+    pub days_off: BTreeSet<Date>,
+    /// Replaces the hours of single dates, days off included.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, Vec<Interval>>")]
+    pub extra_working: BTreeMap<Date, Vec<Interval>>,
+}
+
+impl PlanCalendar {
+    /// Monday to Friday, 09:00 to 17:00.
+    pub fn new(tz: impl Into<String>) -> Self {
+        Self {
+            tz: tz.into(),
+            working: office_hours(),
+            days_off: BTreeSet::new(),
+            extra_working: BTreeMap::new(),
+        }
+    }
+
+    /// Working minutes of an ordinary week.
+    pub fn weekly_minutes(&self) -> u32 {
+        self.working.values().flatten().map(|interval| interval.minutes()).sum()
+    }
+}
+
+fn office_hours() -> WeeklyHours {
+    let day = Interval::new(time(9, 0, 0, 0), time(17, 0, 0, 0));
+    Weekday::ALL.into_iter().take(5).map(|weekday| (weekday, vec![day])).collect()
+}
+
+/// Where an assumed value came from.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum AssumptionOrigin {
+    User,
+    Memory,
+    Template,
+}
+
+/// A value that the plan rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Assumption {
+    pub key: String,
+    pub value: String,
+    pub origin: AssumptionOrigin,
+    /// How the person would be asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+}
+
+/// The limits of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Constraints {
+    /// The first day; tomorrow unless the person says otherwise.
+    #[schemars(with = "String")]
+    pub start: Date,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Moment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon_weeks: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weekly_minutes: Option<u32>,
+    #[serde(default = "default_daily_minutes")]
+    pub max_daily_minutes: u32,
+    #[serde(default = "default_parallel_phases")]
+    pub max_parallel_phases: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_text: Option<String>,
+    /// Keys of the constraints that the person called fixed.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub hard: BTreeSet<String>,
+}
+
+impl Constraints {
+    /// No limits but the default daily minutes and parallel phases.
+    pub fn starting(start: Date) -> Self {
+        Self {
+            start,
+            deadline: None,
+            horizon_weeks: None,
+            weekly_minutes: None,
+            max_daily_minutes: default_daily_minutes(),
+            max_parallel_phases: default_parallel_phases(),
+            budget_text: None,
+            hard: BTreeSet::new(),
+        }
+    }
+}
+
+fn default_daily_minutes() -> u32 {
+    240
+}
+fn default_parallel_phases() -> u16 {
+    2
+}
+
+/// How the person likes to work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct UserPrefs {
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub preferred_windows: WeeklyHours,
+    pub min_block_minutes: u32,
+    pub max_block_minutes: u32,
+    pub break_minutes: u32,
+}
+
+impl Default for UserPrefs {
+    fn default() -> Self {
+        Self {
+            preferred_windows: WeeklyHours::new(),
+            min_block_minutes: 30,
+            max_block_minutes: 120,
+            break_minutes: 10,
+        }
+    }
+}
+
+/// What a plan is for and within which limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanContext {
+    /// As typed, trimmed, 1 to 2000 characters.
+    pub goal_text: String,
+    #[serde(default)]
+    pub strategy_profile: StrategyProfile,
+    /// Mirrors the session's selected pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<PatternSpec>,
+    /// Every value that the person did not state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<Assumption>,
+    pub constraints: Constraints,
+    pub calendar: PlanCalendar,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub user_prefs: UserPrefs,
+}
+
+impl PlanContext {
+    /// The longest goal, in characters.
+    pub const MAX_GOAL_CHARS: usize = 2000;
+
+    /// A context with defaults for everything but the goal, the first day and the zone.
+    pub fn new(goal_text: impl AsRef<str>, start: Date, tz: impl Into<String>) -> Self {
+        Self {
+            goal_text: goal_text.as_ref().trim().to_owned(),
+            strategy_profile: StrategyProfile::default(),
+            pattern: None,
+            assumptions: Vec::new(),
+            constraints: Constraints::starting(start),
+            calendar: PlanCalendar::new(tz),
+            user_prefs: UserPrefs::default(),
+        }
+    }
+
+    /// The assumption about `key`.
+    pub fn assumption(&self, key: &str) -> Option<&Assumption> {
+        self.assumptions.iter().find(|assumption| assumption.key == key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_round_trips_and_fills_in_its_defaults() {
+        let context =
+            PlanContext::new(" learn Rust ", jiff::civil::date(2026, 6, 8), "Europe/Berlin");
+        let json = serde_json::to_string(&context).unwrap();
+        assert_eq!(serde_json::from_str::<PlanContext>(&json).unwrap(), context);
+        let small = r#"{"goal_text":"learn Rust","constraints":{"start":"2026-06-08"},"calendar":{"tz":"Europe/Berlin"}}"#;
+        assert_eq!(serde_json::from_str::<PlanContext>(small).unwrap(), context);
+        assert_eq!(context.calendar.weekly_minutes(), 2400);
+    }
+
+    #[test]
+    fn an_interval_may_end_at_midnight() {
+        assert_eq!(Interval::new(time(22, 0, 0, 0), Time::midnight()).minutes(), 120);
+        assert_eq!(Interval::new(time(9, 0, 0, 0), time(8, 0, 0, 0)).minutes(), 0);
+    }
+
+    #[test]
+    fn weekdays_follow_the_calendar() {
+        assert_eq!(Weekday::of(jiff::civil::date(2026, 6, 5)), Weekday::Fri);
+        assert_eq!(Weekday::Fri.offset(), 4);
+    }
+}
