@@ -17,6 +17,8 @@ use jiff::civil::{Date, Time};
 pub use rhythm::{Cadence, PerPeriod, Period};
 pub use subject::Subject;
 
+use crate::model::pattern::is_subtype_name;
+
 use amount::{Amount, Article};
 use dates::Reading;
 use rhythm::Budget;
@@ -313,15 +315,6 @@ fn horizon_at(words: &Words<'_>, index: usize) -> Option<(usize, Amount)> {
     };
     let long = found.unit.weeks().is_some_and(|weeks| weeks >= 1.0);
     (long || (led && found.unit == amount::Unit::Day)).then_some((index, found))
-}
-
-/// Whether a name fits after `proposed:`.
-pub fn is_subtype_name(name: &str) -> bool {
-    (3..=40).contains(&name.len())
-        && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 fn same_word(word: &str, cue: &str) -> bool {
