@@ -32,7 +32,9 @@ pub(super) fn critical_path(
     let mut times = Times::new(leaves.iter().map(|leaf| i64::from(leaf.minutes())).collect());
     // Every round settles at least one more leaf, so a network without a loop needs no more rounds than leaves.
     for _ in 0..=leaves.len() {
-        if !edges.iter().fold(false, |changed, edge| times.relax(edge) || changed) {
+        // All links in every round: stopping at the first that moves something would waste the rest.
+        let moved = edges.iter().filter(|edge| times.relax(edge)).count();
+        if moved == 0 {
             break;
         }
     }

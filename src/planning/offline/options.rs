@@ -3,7 +3,7 @@
 use crate::model::{NodeTree, NodeType, PlanContext, PlanNode, Risk, RoadmapOption, Role, TaskId};
 
 use super::blueprint::{Blueprint, Ground, Tie, Weight};
-use super::facts::Size;
+use super::template::Sizing;
 
 /// A way to do the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,16 @@ fn check_weight(siblings: &[&PlanNode], tree: &NodeTree<'_>, plan: &mut Blueprin
     let mut sum = 0;
     let mut count = 0;
     for sibling in siblings.iter().filter(|node| !node.milestone) {
-        let tasks = tree.leaves(&sibling.id).len() as u32;
+        let leaves = tree.leaves(&sibling.id);
+        // Weeks of training hold fixed minutes, however they are shared above.
+        if leaves.len() > 1
+            && leaves
+                .iter()
+                .any(|leaf| matches!(plan.weights.get(&leaf.id), Some(Weight::Minutes(_))))
+        {
+            return Weight::Minutes(30);
+        }
+        let tasks = leaves.len() as u32;
         // Equal shares become explicit, so that the check does not count as much as a whole sub-goal.
         let weight = plan.weights.entry(sibling.id.clone()).or_insert(Weight::Share(100 * tasks));
         match weight {
@@ -137,7 +146,7 @@ pub(super) fn option(
         label: way.label().to_owned(),
         summary: String::new(),
         effort_minutes: effort,
-        span_weeks: span(effort, balanced, size, ground.context),
+        span_weeks: span(effort, balanced, ground),
         risk: risk(way, effort, size.capacity),
         score: score(ground.context, effort, size.capacity, conflicts),
         chosen: false,
@@ -145,13 +154,15 @@ pub(super) fn option(
     }
 }
 
-/// At the pace of the balanced way; a deadline holds for all ways, and a routine rolls on.
-fn span(effort: u32, balanced: u32, size: Size, context: &PlanContext) -> u16 {
-    let rolls = context.constraints.weekly_minutes.is_none();
-    if context.constraints.deadline.is_some() || rolls || balanced == 0 {
-        return size.weeks();
+/// At the pace of the balanced way; deadlines, training weeks, rounds and routines keep their length in all ways.
+fn span(effort: u32, balanced: u32, ground: Ground<'_>) -> u16 {
+    let stretches =
+        ground.template.sizing == Sizing::Shares && ground.template.total_minutes.is_none();
+    let weeks = ground.size.weeks();
+    if !stretches || ground.context.constraints.deadline.is_some() || balanced == 0 {
+        return weeks;
     }
-    let weeks = u64::from(size.weeks()) * u64::from(effort);
+    let weeks = u64::from(weeks) * u64::from(effort);
     u16::try_from(weeks.div_ceil(u64::from(balanced))).unwrap_or(u16::MAX).max(1)
 }
 

@@ -53,16 +53,10 @@ impl Wording {
         while let Some(open) = rest.find('{') {
             out.push_str(&rest[..open]);
             rest = &rest[open..];
-            match self.values.iter().find(|(name, _)| rest.starts_with(name)) {
-                Some((name, value)) => {
-                    out.push_str(value);
-                    rest = &rest[name.len()..];
-                }
-                None => {
-                    out.push('{');
-                    rest = &rest[1..];
-                }
-            }
+            let found = self.values.iter().find(|(name, _)| rest.starts_with(name));
+            let (name, value) = found.map_or(("{", "{"), |(name, value)| (*name, value.as_str()));
+            out.push_str(value);
+            rest = &rest[name.len()..];
         }
         out.push_str(rest);
         out

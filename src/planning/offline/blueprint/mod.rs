@@ -4,12 +4,14 @@
 //! every option name the same node alike.
 
 mod recur;
+mod tie;
+mod topic;
 mod training;
 
 use std::collections::BTreeMap;
 
 use crate::model::outline::MAIN_STREAM;
-use crate::model::{Dependency, LagBasis, LinkKind, NodeType, PlanContext, PlanNode, Role, TaskId};
+use crate::model::{LinkKind, NodeType, PlanContext, PlanNode, Role, TaskId};
 
 use super::facts::Size;
 use super::goal::Goal;
@@ -18,67 +20,12 @@ use super::template::{Group, Library, LinkSpec, Sizing, TaskSpec, Template, Topi
 use super::wording::Wording;
 
 pub(super) use recur::occurrences;
+pub(super) use tie::{Lag, Tie, Weight};
+
+use topic::PhaseTopic;
 
 /// The id of the node at the top.
 pub(super) const ROOT: &str = "goal";
-
-/// How much of its parent a node gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
-    Share(u32),
-    Minutes(u32),
-}
-
-/// How long a link waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lag {
-    None,
-    /// Of the predecessor's minutes.
-    Percent(u32),
-    /// On the clock.
-    Elapsed(i32),
-}
-
-/// A link whose lag is not yet in minutes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tie {
-    pub(super) from: TaskId,
-    pub(super) to: TaskId,
-    pub(super) kind: LinkKind,
-    pub(super) lag: Lag,
-    pub(super) why: String,
-}
-
-impl Tie {
-    /// A plain finish-to-start link.
-    pub(super) fn chain(from: &TaskId, to: &TaskId) -> Self {
-        Self {
-            from: from.clone(),
-            to: to.clone(),
-            kind: LinkKind::FS,
-            lag: Lag::None,
-            why: String::new(),
-        }
-    }
-
-    /// The link with its lag in minutes, a share being cut to a multiple of 15.
-    pub(super) fn dependency(&self, predecessor_minutes: u32) -> Dependency {
-        let link = Dependency::new(self.from.clone(), self.to.clone(), self.kind);
-        let link = match self.lag {
-            Lag::None => link,
-            Lag::Percent(percent) => {
-                let minutes = u64::from(predecessor_minutes) * u64::from(percent) / 100;
-                let minutes = sizing::cut(u32::try_from(minutes).unwrap_or(u32::MAX));
-                let most = Dependency::MAX_LAG_MINUTES;
-                link.with_lag(i32::try_from(minutes).unwrap_or(most).min(most))
-            }
-            Lag::Elapsed(minutes) => {
-                Dependency { lag_basis: LagBasis::Elapsed, ..link.with_lag(minutes) }
-            }
-        };
-        Dependency { rationale: self.why.clone(), ..link }
-    }
-}
 
 /// A template laid out.
 #[derive(Clone, Debug)]
@@ -136,10 +83,10 @@ struct Artist<'a> {
     waiting: Vec<(TaskId, LinkSpec)>,
 }
 
-/// The siblings drawn so far: the last of each stream, and how many each holds.
+/// The siblings drawn so far: the one of each stream that the next waits for, and the last position.
 #[derive(Default)]
 struct Lanes {
-    last: BTreeMap<String, (TaskId, u16)>,
+    last: BTreeMap<String, (Option<TaskId>, u16)>,
 }
 
 impl Artist<'_> {
@@ -346,12 +293,20 @@ impl Artist<'_> {
         stream.unwrap_or(MAIN_STREAM).clone_into(&mut node.stream);
         let last = lanes.last.get(&node.stream).cloned();
         node.position = last.as_ref().map_or(0, |(_, position)| position + 1);
-        lanes.last.insert(node.stream.clone(), (node.id.clone(), node.position));
+        // What repeats runs beside its siblings: the next of them waits for the one before it.
+        let link = if node.recurrence.is_some() {
+            last.as_ref().and_then(|(id, _)| id.clone())
+        } else {
+            Some(node.id.clone())
+        };
+        lanes.last.insert(node.stream.clone(), (link, node.position));
         match (after, last) {
             (Some(links), _) => {
                 self.waiting.extend(links.iter().map(|link| (node.id.clone(), link.clone())))
             }
-            (None, Some((last, _))) if chained => self.plan.ties.push(Tie::chain(&last, &node.id)),
+            (None, Some((Some(last), _))) if chained => {
+                self.plan.ties.push(Tie::chain(&last, &node.id))
+            }
             _ => {}
         }
     }
@@ -382,45 +337,5 @@ impl Artist<'_> {
         self.place(&mut node, None, Some(&[]), true, lanes);
         self.plan.ties.extend(ties);
         self.plan.nodes.push(node);
-    }
-}
-
-/// A topic as the tasks of a phase see it.
-struct PhaseTopic {
-    name: String,
-    study: (String, String),
-    practice: (String, String),
-}
-
-impl PhaseTopic {
-    fn of(topic: &Topic) -> Self {
-        Self {
-            name: topic.name.get_ref().clone(),
-            study: (topic.study.clone(), topic.studied_when.clone()),
-            practice: (topic.practice.clone(), topic.practised_when.clone()),
-        }
-    }
-
-    fn unit(number: u32, subject: &str) -> Self {
-        let study = format!(
-            "Take the contents of your main course or book on {subject}, cut them into seven parts and work through part {number}."
-        );
-        let practice = format!(
-            "Do the exercises of part {number}; where there are none, explain and use three things from it."
-        );
-        Self {
-            name: format!("unit {number} of {subject}"),
-            study: (
-                study,
-                "you can explain the part aloud in three minutes without notes".to_owned(),
-            ),
-            practice: (practice, "you did it once without looking anything up".to_owned()),
-        }
-    }
-
-    fn texts(&self, role: Role) -> (&str, &str) {
-        let (description, done_when) =
-            if role == Role::Practice { &self.practice } else { &self.study };
-        (description, done_when)
     }
 }

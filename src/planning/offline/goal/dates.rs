@@ -124,23 +124,17 @@ fn year_number(text: &str) -> Option<i32> {
 fn day_then_month(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
     let day = day_number(words.at(index))?;
     let next = words.skip(index + 1, &["of"]);
-    named_date(words, index, next + 1, (day, month(words.at(next))?), today)
+    Some(named_date(words, index, next + 1, (day, month(words.at(next))?), today))
 }
 
 fn month_then_day(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
     let month = month(words.at(index))?;
     let next = words.skip(index + 1, &["the"]);
-    named_date(words, index, next + 1, (day_number(words.at(next))?, month), today)
+    Some(named_date(words, index, next + 1, (day_number(words.at(next))?, month), today))
 }
 
 /// A date by month name; without a year it is the next such day.
-fn named_date(
-    words: &Words<'_>,
-    start: usize,
-    next: usize,
-    day: (i32, i8),
-    today: Date,
-) -> Option<Found> {
+fn named_date(words: &Words<'_>, start: usize, next: usize, day: (i32, i8), today: Date) -> Found {
     let (day, month) = day;
     let year = year_number(words.at(next));
     let end = next + usize::from(year.is_some());
@@ -155,7 +149,7 @@ fn named_date(
             reading => reading,
         },
     };
-    Some(Found { reading, end })
+    Found { reading, end }
 }
 
 fn relative_date(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
@@ -216,10 +210,8 @@ fn yearly(today: Date, month: i8, day: i8) -> Option<Date> {
 fn end_of_span(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
     let date = match words.at(index) {
         "eow" => week_end(today)?,
-        "eom" => today.last_of_month(),
-        "eoy" => today.last_of_year(),
-        "month-end" => today.last_of_month(),
-        "year-end" => today.last_of_year(),
+        "eom" | "month-end" => today.last_of_month(),
+        "eoy" | "year-end" => today.last_of_year(),
         "end" => {
             let next = words.skip(index + 1, &["of", "the", "this"]);
             let (date, end) = span_last_day(words, next, today)?;
@@ -318,7 +310,7 @@ mod tests {
     fn falls_on(text: &str, year: i16, month: i8, day: i8) {
         match read(text) {
             Some(Reading::Day(found) | Reading::SpanEnd(found)) => {
-                assert_eq!(found, date(year, month, day), "{text}")
+                assert_eq!(found, date(year, month, day), "{text}");
             }
             other => panic!("{text}: {other:?}"),
         }

@@ -163,7 +163,7 @@ impl Goal {
     fn read_rhythm(&mut self, words: &mut Words<'_>, working_days: u16) {
         match rhythm::budget(words, working_days) {
             Some(Budget::Weekly(minutes)) => {
-                self.weekly_minutes = self.limited(minutes, MINUTES_PER_WEEK, "a week")
+                self.weekly_minutes = self.limited(minutes, MINUTES_PER_WEEK, "a week");
             }
             Some(Budget::Occurrence { minutes, every }) => {
                 self.occurrence_minutes = self.limited(minutes, MINUTES_PER_DAY, "a day");
@@ -200,7 +200,7 @@ impl Goal {
             words.mark(index..found.end);
             match found.reading {
                 Reading::Impossible(why) => {
-                    self.notes.push(format!("{why}; no deadline was taken from it"))
+                    self.notes.push(format!("{why}; no deadline was taken from it"));
                 }
                 Reading::Day(date) => self.set_deadline(trigger.last_day(date), today, &typed),
                 Reading::SpanEnd(date) => self.set_deadline(date, today, &typed),
