@@ -15,6 +15,7 @@ pub mod gate;
 pub mod grammar;
 pub mod graph;
 pub mod layout;
+pub mod offline;
 pub mod plan_file;
 pub mod portfolio;
 pub mod rcpsp;

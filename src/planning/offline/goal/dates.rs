@@ -1,0 +1,373 @@
+//! Dates as people write them, counted from a given today.
+
+use jiff::ToSpan as _;
+use jiff::civil::{Date, Weekday};
+
+use super::words::Words;
+
+/// What stood where a date was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// A day.
+    Day(Date),
+    /// The last day of a span: "before the end of the month" still includes it.
+    SpanEnd(Date),
+    /// It looks like a date, but no calendar has it.
+    Impossible(String),
+}
+
+/// A date phrase and the index after its last word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) reading: Reading,
+    pub(super) end: usize,
+}
+
+impl Found {
+    fn day(date: Date, end: usize) -> Self {
+        Self { reading: Reading::Day(date), end }
+    }
+
+    fn span_end(date: Date, end: usize) -> Self {
+        Self { reading: Reading::SpanEnd(date), end }
+    }
+}
+
+/// Reads a date phrase that begins at `index`; `None` when there is none.
+pub(super) fn date_at(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+    let index = words.skip(index, &["the", "on"]);
+    calendar_date(words, index, today).or_else(|| relative_date(words, index, today))
+}
+
+/// Reads a date that names its day: ISO, "10.7.2026", "10 July", "July 10 2026".
+pub(super) fn calendar_date(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+    numeric_date(words.at(index), index)
+        .or_else(|| day_then_month(words, index, today))
+        .or_else(|| month_then_day(words, index, today))
+}
+
+fn numeric_date(text: &str, index: usize) -> Option<Found> {
+    let mark = ['-', '.', '/'].into_iter().find(|mark| text.matches(*mark).count() == 2)?;
+    let parts: Option<Vec<i32>> = text.split(mark).map(|part| part.parse().ok()).collect();
+    let [first, second, third] = parts?.try_into().ok()?;
+    let reading = if first > 31 {
+        whole_date(first, second, third, text)
+    } else if mark == '/' && first <= 12 && second <= 12 && first != second {
+        Reading::Impossible(format!(
+            "\"{text}\" can be read in two ways; write it as year-month-day"
+        ))
+    } else if mark == '/' && second > 12 {
+        whole_date(third, first, second, text)
+    } else {
+        whole_date(third, second, first, text)
+    };
+    Some(Found { reading, end: index + 1 })
+}
+
+/// A date from its numbers, or why there is none.
+fn whole_date(year: i32, month: i32, day: i32, typed: &str) -> Reading {
+    let year = if (0..100).contains(&year) { year + 2000 } else { year };
+    let date = i16::try_from(year).ok().zip(i8::try_from(month).ok()).zip(i8::try_from(day).ok());
+    if let Some(date) = date.and_then(|((year, month), day)| Date::new(year, month, day).ok()) {
+        return Reading::Day(date);
+    }
+    let first = i16::try_from(year).ok().zip(i8::try_from(month).ok());
+    match first.and_then(|(year, month)| Date::new(year, month, 1).ok()) {
+        Some(first) => Reading::Impossible(format!(
+            "\"{typed}\" is not a date: {} {year} has {} days",
+            MONTHS[first.month() as usize - 1],
+            first.days_in_month()
+        )),
+        None => {
+            Reading::Impossible(format!("\"{typed}\" is not a date; write it as year-month-day"))
+        }
+    }
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+fn month(text: &str) -> Option<i8> {
+    let short = text.len() == 3 || text == "sept";
+    let place = MONTHS.iter().position(|name| {
+        name.eq_ignore_ascii_case(text)
+            || (short && text.is_ascii() && name[..3].eq_ignore_ascii_case(&text[..3]))
+    })?;
+    i8::try_from(place + 1).ok()
+}
+
+fn day_number(text: &str) -> Option<i32> {
+    let digits =
+        ["st", "nd", "rd", "th"].iter().find_map(|tail| text.strip_suffix(tail)).unwrap_or(text);
+    (1..=2).contains(&digits.len()).then(|| digits.parse().ok()).flatten()
+}
+
+fn year_number(text: &str) -> Option<i32> {
+    (text.len() == 4)
+        .then(|| text.parse().ok())
+        .flatten()
+        .filter(|year| (1000..=9999).contains(year))
+}
+
+fn day_then_month(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+    let day = day_number(words.at(index))?;
+    let next = words.skip(index + 1, &["of"]);
+    Some(named_date(words, index, next + 1, (day, month(words.at(next))?), today))
+}
+
+fn month_then_day(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+    let month = month(words.at(index))?;
+    let next = words.skip(index + 1, &["the"]);
+    Some(named_date(words, index, next + 1, (day_number(words.at(next))?, month), today))
+}
+
+/// A date by month name; without a year it is the next such day.
+fn named_date(words: &Words<'_>, start: usize, next: usize, day: (i32, i8), today: Date) -> Found {
+    let (day, month) = day;
+    let year = year_number(words.at(next));
+    let end = next + usize::from(year.is_some());
+    let typed = words.typed(start..end);
+    let this = i32::from(today.year());
+    let reading = match year {
+        Some(year) => whole_date(year, i32::from(month), day, typed),
+        None => match whole_date(this, i32::from(month), day, typed) {
+            Reading::Day(date) if date < today => {
+                whole_date(this + 1, i32::from(month), day, typed)
+            }
+            reading => reading,
+        },
+    };
+    Found { reading, end }
+}
+
+fn relative_date(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+    named_day(words, index, today)
+        .or_else(|| end_of_span(words, index, today))
+        .or_else(|| next_span(words, index, today))
+        .or_else(|| month_alone(words, index, today))
+}
+
+pub(super) fn weekday(text: &str) -> Option<Weekday> {
+    Some(match text.strip_suffix('s').unwrap_or(text) {
+        "monday" | "mon" => Weekday::Monday,
+        "tuesday" | "tue" | "tues" => Weekday::Tuesday,
+        "wednesday" | "wed" | "weds" => Weekday::Wednesday,
+        "thursday" | "thu" | "thur" => Weekday::Thursday,
+        "friday" | "fri" => Weekday::Friday,
+        "saturday" | "sat" => Weekday::Saturday,
+        "sunday" | "sun" => Weekday::Sunday,
+        _ => return None,
+    })
+}
+
+fn named_day(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+    let day = match words.at(index) {
+        "today" | "tonight" => today,
+        "tomorrow" => today.checked_add(1.day()).ok()?,
+        "christmas" => yearly(today, 12, 25)?,
+        "new" if words.is(index + 1, &["year", "year's", "years"]) => {
+            return Some(Found::day(yearly(today, 12, 31)?, index + 2));
+        }
+        "next" => {
+            let day = weekday(words.at(index + 1))?;
+            let monday = today.checked_add(7.days()).ok()?;
+            let back = i32::from(monday.weekday().to_monday_zero_offset());
+            let date = monday.checked_sub(back.days()).ok()?;
+            let offset = i32::from(day.to_monday_zero_offset());
+            return Some(Found::day(date.checked_add(offset.days()).ok()?, index + 2));
+        }
+        "this" => {
+            return Some(Found::day(coming(today, weekday(words.at(index + 1))?)?, index + 2));
+        }
+        text => coming(today, weekday(text)?)?,
+    };
+    Some(Found::day(day, index + 1))
+}
+
+/// The next such weekday after today.
+fn coming(today: Date, day: Weekday) -> Option<Date> {
+    let ahead = i32::from(today.weekday().until(day));
+    today.checked_add(if ahead == 0 { 7 } else { ahead }.days()).ok()
+}
+
+fn yearly(today: Date, month: i8, day: i8) -> Option<Date> {
+    let date = Date::new(today.year(), month, day).ok()?;
+    if date >= today { Some(date) } else { Date::new(today.year() + 1, month, day).ok() }
+}
+
+fn end_of_span(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+    let date = match words.at(index) {
+        "eow" => week_end(today)?,
+        "eom" | "month-end" => today.last_of_month(),
+        "eoy" | "year-end" => today.last_of_year(),
+        "end" => {
+            let next = words.skip(index + 1, &["of", "the", "this"]);
+            let (date, end) = span_last_day(words, next, today)?;
+            return Some(Found::span_end(date, end));
+        }
+        _ => return None,
+    };
+    Some(Found::span_end(date, index + 1))
+}
+
+/// The last day of the span named at `index`, and the index after it.
+fn span_last_day(words: &Words<'_>, index: usize, today: Date) -> Option<(Date, usize)> {
+    let later = words.is(index, &["next"]);
+    let place = index + usize::from(later);
+    let shift = i32::from(later);
+    let date = match words.at(place) {
+        "day" => today,
+        "week" => week_end(today.checked_add((7 * shift).days()).ok()?)?,
+        "month" => today.first_of_month().checked_add(shift.months()).ok()?.last_of_month(),
+        "quarter" => quarter_end(today.year(), (today.month() - 1) / 3 + 1)?
+            .checked_add((3 * shift).months())
+            .ok()?
+            .last_of_month(),
+        "year" => today.checked_add(shift.years()).ok()?.last_of_year(),
+        text => {
+            if let Some(quarter) = quarter(text) {
+                let date = quarter_end(today.year(), quarter)?;
+                let date =
+                    if date < today { quarter_end(today.year() + 1, quarter)? } else { date };
+                return Some((date, place + 1));
+            }
+            let (first, end) = month_first(words, place, today)?;
+            return Some((first.last_of_month(), end));
+        }
+    };
+    Some((date, place + 1))
+}
+
+fn quarter(text: &str) -> Option<i8> {
+    text.strip_prefix('q')?.parse().ok().filter(|quarter| (1..=4).contains(quarter))
+}
+
+fn quarter_end(year: i16, quarter: i8) -> Option<Date> {
+    Date::new(year, quarter * 3, 1).ok().map(Date::last_of_month)
+}
+
+/// Friday of the week of `day`; the Sunday when that has passed.
+fn week_end(day: Date) -> Option<Date> {
+    let friday = i32::from(Weekday::Friday.to_monday_zero_offset())
+        - i32::from(day.weekday().to_monday_zero_offset());
+    let ahead = if friday >= 0 { friday } else { friday + 2 };
+    day.checked_add(ahead.days()).ok()
+}
+
+fn next_span(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+    if let Some(quarter) = quarter(words.at(index)) {
+        let date = quarter_end(today.year(), quarter)?;
+        let date = if date < today { quarter_end(today.year() + 1, quarter)? } else { date };
+        return Some(Found::span_end(date, index + 1));
+    }
+    let next =
+        words.is(index, &["next"]) && words.is(index + 1, &["week", "month", "quarter", "year"]);
+    let (date, end) = if next { span_last_day(words, index, today)? } else { return None };
+    Some(Found::span_end(date, end))
+}
+
+/// "by July" means that it is there when July begins.
+fn month_alone(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+    // "may" is a verb more often than a month when nothing else says so.
+    if words.is(index, &["may", "mar", "sun"]) {
+        return None;
+    }
+    month_first(words, index, today).map(|(date, end)| Found::day(date, end))
+}
+
+fn month_first(words: &Words<'_>, index: usize, today: Date) -> Option<(Date, usize)> {
+    let month = month(words.at(index))?;
+    if let Some(year) = year_number(words.at(index + 1)) {
+        return Date::new(i16::try_from(year).ok()?, month, 1).ok().map(|date| (date, index + 2));
+    }
+    let year = today.year() + i16::from(month < today.month());
+    Date::new(year, month, 1).ok().map(|date| (date, index + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    /// 2026-06-05 is a Friday.
+    fn read(text: &str) -> Option<Reading> {
+        date_at(&Words::new(text), 0, date(2026, 6, 5)).map(|found| found.reading)
+    }
+
+    #[track_caller]
+    fn falls_on(text: &str, year: i16, month: i8, day: i8) {
+        match read(text) {
+            Some(Reading::Day(found) | Reading::SpanEnd(found)) => {
+                assert_eq!(found, date(year, month, day), "{text}");
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn calendar_dates_are_read_in_many_forms() {
+        falls_on("2026-07-10", 2026, 7, 10);
+        falls_on("10 July", 2026, 7, 10);
+        falls_on("the 10th of July", 2026, 7, 10);
+        falls_on("July 10 2026", 2026, 7, 10);
+        falls_on("July 10, 2027", 2027, 7, 10);
+        falls_on("10.7.2026", 2026, 7, 10);
+        falls_on("7/31/2026", 2026, 7, 31);
+        falls_on("3 March", 2027, 3, 3);
+        falls_on("5 June", 2026, 6, 5);
+    }
+
+    #[test]
+    fn relative_dates_count_from_today() {
+        falls_on("Friday", 2026, 6, 12);
+        falls_on("Monday", 2026, 6, 8);
+        falls_on("next Friday", 2026, 6, 12);
+        falls_on("next Monday", 2026, 6, 8);
+        falls_on("tomorrow", 2026, 6, 6);
+        falls_on("the end of the month", 2026, 6, 30);
+        falls_on("end of next month", 2026, 7, 31);
+        falls_on("end of July", 2026, 7, 31);
+        falls_on("end of the week", 2026, 6, 5);
+        falls_on("next week", 2026, 6, 12);
+        falls_on("next month", 2026, 7, 31);
+        falls_on("end of Q3", 2026, 9, 30);
+        falls_on("year-end", 2026, 12, 31);
+        falls_on("Christmas", 2026, 12, 25);
+        falls_on("July", 2026, 7, 1);
+        falls_on("February 2027", 2027, 2, 1);
+    }
+
+    #[test]
+    fn impossible_dates_say_why() {
+        let told = |text: &str| match read(text) {
+            Some(Reading::Impossible(why)) => why,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(told("2026-02-30"), "\"2026-02-30\" is not a date: February 2026 has 28 days");
+        assert_eq!(told("31 June"), "\"31 June\" is not a date: June 2026 has 30 days");
+        assert_eq!(told("2026-13-01"), "\"2026-13-01\" is not a date; write it as year-month-day");
+        assert_eq!(
+            told("3/4/2026"),
+            "\"3/4/2026\" can be read in two ways; write it as year-month-day"
+        );
+    }
+
+    #[test]
+    fn other_words_are_no_dates() {
+        assert_eq!(read("hand"), None);
+        assert_eq!(read("may be"), None);
+        assert_eq!(read("v1.2.3"), None);
+    }
+}

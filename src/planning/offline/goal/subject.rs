@@ -1,0 +1,238 @@
+//! What the goal is about: the longest noun phrase that nothing else has read, and the ends of "from A to B".
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation as _;
+
+use super::amount::number;
+use super::dates::weekday;
+use super::words::Words;
+
+/// The longest subject, in graphemes, so that titles stay readable around it.
+const MAX_GRAPHEMES: usize = 60;
+
+/// What a plan is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// The bare phrase: "newsletter".
+    pub name: String,
+    /// The phrase as the plan refers to it: "the newsletter", or just the name where the goal used no article.
+    pub definite: String,
+}
+
+impl Subject {
+    pub fn is_empty(&self) -> bool {
+        self.name.is_empty()
+    }
+}
+
+/// The ends of "from A to B" and the words that say it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Direction {
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) range: Range<usize>,
+}
+
+/// Words that end the B of "from A to B".
+const ENDS: [&str; 18] = [
+    "in", "by", "before", "over", "within", "for", "until", "and", "with", "during", "on", "at",
+    "every", "each", "using", "without", "so", "while",
+];
+
+/// Finds "from A to B" where both are names, not times, numbers or weekdays.
+pub(super) fn direction(words: &Words<'_>) -> Option<Direction> {
+    (0..words.len()).find_map(|index| direction_at(words, index))
+}
+
+fn direction_at(words: &Words<'_>, index: usize) -> Option<Direction> {
+    if words.at(index) != "from" {
+        return None;
+    }
+    let to = (index + 2..index + 6).find(|place| words.at(*place) == "to")?;
+    let end = (to + 1..=words.len().min(to + 5)).find(|place| {
+        *place > to + 1
+            && (words.get(*place).is_none_or(|word| word.breaks) || words.is(*place, &ENDS))
+    });
+    let end = end.unwrap_or(words.len().min(to + 5));
+    let names = (index + 1..to).chain(to + 1..end);
+    let counted = names.clone().any(|place| {
+        let text = words.at(place);
+        text.is_empty() || number(text).is_some() || weekday(text).is_some() || is_clock(text)
+    });
+    if counted || end <= to + 1 {
+        return None;
+    }
+    let from = shorten(words.typed(without_article(words, index + 1..to)));
+    let to = shorten(words.typed(without_article(words, to + 1..end)));
+    (!from.is_empty() && !to.is_empty()).then_some(Direction { from, to, range: index..end })
+}
+
+fn is_clock(text: &str) -> bool {
+    text.contains(':') && text.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn without_article(words: &Words<'_>, range: Range<usize>) -> Range<usize> {
+    let start = words.skip(range.start, &ARTICLES).min(range.end);
+    start..range.end
+}
+
+const ARTICLES: [&str; 10] = ["a", "an", "the", "my", "our", "your", "their", "his", "her", "this"];
+
+/// Words that start a goal without being what it is about.
+const OPENERS: [&str; 78] = [
+    "i",
+    "we",
+    "want",
+    "wants",
+    "need",
+    "would",
+    "like",
+    "help",
+    "me",
+    "us",
+    "please",
+    "to",
+    "let's",
+    "how",
+    "can",
+    "could",
+    "should",
+    "plan",
+    "make",
+    "do",
+    "get",
+    "take",
+    "start",
+    "starting",
+    "begin",
+    "create",
+    "set",
+    "up",
+    "go",
+    "run",
+    "keep",
+    "try",
+    "have",
+    "be",
+    "becoming",
+    "become",
+    "launch",
+    "launching",
+    "build",
+    "building",
+    "ship",
+    "publish",
+    "write",
+    "writing",
+    "organise",
+    "organize",
+    "buy",
+    "buying",
+    "move",
+    "moving",
+    "prepare",
+    "finish",
+    "migrate",
+    "migrating",
+    "port",
+    "replace",
+    "rewrite",
+    "learn",
+    "learning",
+    "study",
+    "studying",
+    "master",
+    "practise",
+    "practice",
+    "train",
+    "improve",
+    "transform",
+    "play",
+    "read",
+    "speak",
+    "do",
+    "a",
+    "complete",
+    "develop",
+    "hold",
+    "give",
+    "change",
+    "transition",
+];
+
+/// Words that hold a phrase together inside but never at its ends.
+const CONNECTORS: [&str; 16] = [
+    "of", "about", "for", "on", "with", "in", "and", "to", "&", "or", "at", "into", "from", "by",
+    "the", "a",
+];
+
+/// Words that part phrases.
+const PARTERS: [&str; 26] = [
+    "so", "that", "which", "because", "while", "when", "then", "but", "is", "are", "am", "will",
+    "if", "as", "without", "per", "every", "each", "i", "me", "we", "it", "using", "only",
+    "before", "until",
+];
+
+/// Finds the longest noun phrase among the words left over; `fallback` stands in where there is none.
+pub(super) fn find(words: &Words<'_>, fallback: Option<&str>) -> Subject {
+    let mut best: Option<Range<usize>> = None;
+    let mut start = 0;
+    for index in 0..=words.len() {
+        let ends = words.get(index).is_none_or(|word| word.used || word.breaks)
+            || words.is(index, &PARTERS);
+        if !ends {
+            continue;
+        }
+        let phrase = trim(words, start..index);
+        if phrase.len() > best.as_ref().map_or(0, Range::len) {
+            best = Some(phrase);
+        }
+        // A word after a comma begins the next phrase; a read or parting word belongs to none.
+        let kept = words.get(index).is_some_and(|word| !word.used) && !words.is(index, &PARTERS);
+        start = if kept { index } else { index + 1 };
+    }
+    match best {
+        Some(range) => named(words, range),
+        None => bare(fallback.unwrap_or_default(), words.source()),
+    }
+}
+
+/// Cuts openers and loose connectors from the ends of a phrase.
+fn trim(words: &Words<'_>, range: Range<usize>) -> Range<usize> {
+    let Range { mut start, mut end } = range;
+    while start < end
+        && (words.is(start, &OPENERS) || words.is(start, &CONNECTORS) || words.is(start, &ARTICLES))
+    {
+        start += 1;
+    }
+    while end > start && (words.is(end - 1, &CONNECTORS) || words.is(end - 1, &ARTICLES)) {
+        end -= 1;
+    }
+    start..end
+}
+
+fn named(words: &Words<'_>, range: Range<usize>) -> Subject {
+    let name = shorten(words.typed(range.clone()));
+    let article = range.start > 0 && words.is(range.start - 1, &ARTICLES);
+    let counted = range.start > 0 && words.is(range.start - 1, &["one"]);
+    let definite = if article || counted { format!("the {name}") } else { name.clone() };
+    Subject { name, definite }
+}
+
+/// A goal made of verbs only is its own subject.
+fn bare(fallback: &str, source: &str) -> Subject {
+    let name = shorten(if fallback.is_empty() { source } else { fallback });
+    Subject { definite: name.clone(), name }
+}
+
+/// One line of at most [`MAX_GRAPHEMES`], cut at a space where there is one.
+pub(super) fn shorten(text: &str) -> String {
+    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((cut, _)) = line.grapheme_indices(true).nth(MAX_GRAPHEMES) else { return line };
+    let head = &line[..cut];
+    let head =
+        head.rfind(' ').filter(|space| *space > cut / 2).map_or(head, |space| &head[..space]);
+    format!("{head}…")
+}

@@ -1,0 +1,238 @@
+//! How much work a plan holds and how it is shared out.
+
+/// The unit in which effort is shared out, in minutes.
+pub const UNIT: u32 = 15;
+/// The unit of a training session, in minutes.
+const TRAINING_UNIT: u32 = 5;
+/// The longest training that is drafted week by week.
+pub const MAX_TRAINING_WEEKS: u16 = 52;
+/// Study sessions are no longer than this, in minutes.
+const SESSION: u32 = 90;
+
+/// Where the hours of a plan come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hours {
+    /// The person named them: they are used in full.
+    Stated,
+    /// The template names them: only the target share of them is planned.
+    Assumed,
+}
+
+/// E = H·W·u, cut to a multiple of 15 minutes. The horizon is in days, so that a deadline counts as it is.
+pub fn effort(days: u32, weekly_minutes: u32, hours: Hours, target_utilization: f64) -> u32 {
+    let share = match hours {
+        Hours::Stated => 1000,
+        Hours::Assumed => (target_utilization.clamp(0.0, 1.0) * 1000.0).round() as u64,
+    };
+    let minutes = u64::from(days) * u64::from(weekly_minutes) * share / 7000;
+    cut(u32::try_from(minutes).unwrap_or(u32::MAX))
+}
+
+/// Cuts down to a multiple of 15 minutes.
+pub fn cut(minutes: u32) -> u32 {
+    minutes - minutes % UNIT
+}
+
+/// Shares `total` units by weight with the largest remainders, each part getting at least its floor. Ties go to the
+/// earlier part. If the floors alone need more than `total`, each part gets its floor.
+pub fn apportion(total: u32, parts: &[Part]) -> Vec<u32> {
+    let weight: u64 = parts.iter().map(|part| u64::from(part.weight)).sum();
+    if weight == 0 {
+        return parts.iter().map(|part| part.floor).collect();
+    }
+    let exact = |part: &Part| u64::from(total) * u64::from(part.weight);
+    let mut shares: Vec<u32> = parts.iter().map(|part| (exact(part) / weight) as u32).collect();
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(exact(&parts[index]) % weight));
+    let left = total - shares.iter().sum::<u32>();
+    for &index in order.iter().take(left as usize) {
+        shares[index] += 1;
+    }
+    lift_to_floors(&mut shares, parts);
+    shares
+}
+
+/// A part to be given units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub weight: u32,
+    pub floor: u32,
+}
+
+fn lift_to_floors(shares: &mut [u32], parts: &[Part]) {
+    for index in 0..parts.len() {
+        while shares[index] < parts[index].floor {
+            shares[index] += 1;
+            let spare = |at: &usize| shares[*at].saturating_sub(parts[*at].floor);
+            // The last of the largest gives, since ties favour the earlier part.
+            if let Some(giver) =
+                (0..parts.len()).filter(|at| *at != index && spare(at) > 0).max_by_key(spare)
+            {
+                shares[giver] -= 1;
+            }
+        }
+    }
+}
+
+/// How many sessions a week, and how long each is: ceil(W/90) of W/n, rounded to 15 minutes.
+pub fn sessions(weekly_minutes: u32) -> (u32, u32) {
+    let count = weekly_minutes.div_ceil(SESSION).max(1);
+    let each =
+        (f64::from(weekly_minutes) / f64::from(count) / f64::from(UNIT)).round() as u32 * UNIT;
+    (count, each.max(UNIT))
+}
+
+/// Weeks of each training phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrainingWeeks {
+    pub base: u16,
+    pub build: u16,
+    pub peak: u16,
+    pub taper: u16,
+}
+
+impl TrainingWeeks {
+    pub fn of(weeks: u16) -> Self {
+        let weeks = weeks.clamp(2, MAX_TRAINING_WEEKS);
+        let part = |share: f64| (share * f64::from(weeks)).round() as u16;
+        let (taper, peak, build) = (part(0.125), part(0.1875), part(0.3125));
+        Self { base: weeks - taper - peak - build, build, peak, taper }
+    }
+
+    /// Base, build, peak, taper.
+    pub fn list(self) -> [u16; 4] {
+        [self.base, self.build, self.peak, self.taper]
+    }
+}
+
+/// Minutes of each training week: growing by a tenth, every fourth week .8 of the one before (never the last before the
+/// taper), then falling evenly from .75 to .50 of the peak; scaled so that the peak week has `peak` minutes.
+pub fn training_loads(weeks: TrainingWeeks, peak: u32) -> Vec<u32> {
+    let before = usize::from(weeks.base + weeks.build + weeks.peak);
+    let mut loads: Vec<f64> = Vec::with_capacity(before + usize::from(weeks.taper));
+    let mut steady = 1.0;
+    for week in 1..=before {
+        let recovers = week % 4 == 0 && week != before;
+        let load = match loads.last() {
+            None => steady,
+            Some(last) if recovers => 0.8 * last,
+            Some(_) => {
+                steady *= 1.1;
+                steady
+            }
+        };
+        loads.push(load);
+    }
+    let top = loads.iter().copied().fold(1.0, f64::max);
+    let taper = usize::from(weeks.taper);
+    for week in 0..taper {
+        let fall = if taper == 1 { 1.0 } else { week as f64 / (taper - 1) as f64 };
+        loads.push(top * (0.75 - 0.25 * fall));
+    }
+    let unit = f64::from(TRAINING_UNIT);
+    let round = |load: f64| ((load / top * f64::from(peak) / unit).round() * unit) as u32;
+    loads.into_iter().map(|load| round(load).max(TRAINING_UNIT)).collect()
+}
+
+/// Shares a training week among its sessions; as many as there are five-minute units.
+pub fn training_week(load: u32, weights: &[u32]) -> Vec<u32> {
+    let units = load / TRAINING_UNIT;
+    let kept = weights.len().min(units as usize);
+    let parts: Vec<Part> =
+        weights[..kept].iter().map(|weight| Part { weight: *weight, floor: 1 }).collect();
+    apportion(units, &parts).into_iter().map(|units| units * TRAINING_UNIT).collect()
+}
+
+/// Scales the minutes of a routine and rounds each to 5, at least 5; halves go the way of the scaling.
+pub fn scale_routine(minutes: u32, percent: u32) -> u32 {
+    let half = if percent < 100 { 249 } else { 250 };
+    let scaled = (u64::from(minutes) * u64::from(percent) + half) / 500 * 5;
+    u32::try_from(scaled).unwrap_or(u32::MAX).max(TRAINING_UNIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parts(weights: &[u32]) -> Vec<Part> {
+        weights.iter().map(|weight| Part { weight: *weight, floor: 1 }).collect()
+    }
+
+    fn minutes(total: u32, weights: &[u32]) -> Vec<u32> {
+        apportion(total / UNIT, &parts(weights)).into_iter().map(|units| units * UNIT).collect()
+    }
+
+    #[test]
+    fn example_17_sizes_the_newsletter() {
+        let effort = effort(6 * 7, 600, Hours::Assumed, 0.8);
+        assert_eq!(effort, 2880);
+        assert_eq!(minutes(effort, &[15, 35, 25, 15, 10]), [435, 1005, 720, 435, 285]);
+    }
+
+    #[test]
+    fn example_18_sizes_learning_rust() {
+        let effort = effort(12 * 7, 300, Hours::Stated, 0.8);
+        assert_eq!(effort, 3600);
+        assert_eq!(minutes(effort, &[30, 35, 25, 10]), [1080, 1260, 900, 360]);
+        assert_eq!(sessions(300), (4, 75));
+    }
+
+    #[test]
+    fn example_18_loads_the_marathon() {
+        let weeks = TrainingWeeks::of(16);
+        assert_eq!(weeks.list(), [6, 5, 3, 2]);
+        assert_eq!(
+            training_loads(weeks, 300),
+            [115, 125, 140, 110, 155, 170, 185, 150, 205, 225, 250, 200, 275, 300, 225, 150]
+        );
+    }
+
+    #[test]
+    fn a_training_week_is_shared_whole() {
+        assert_eq!(training_week(300, &[350, 200, 100, 175, 175]), [105, 60, 30, 55, 50]);
+        assert_eq!(training_week(5, &[350, 200, 100]), [5]);
+    }
+
+    #[test]
+    fn a_single_taper_week_is_half_the_peak() {
+        let loads = training_loads(TrainingWeeks::of(8), 200);
+        assert_eq!(loads.last(), Some(&100));
+        assert_eq!(TrainingWeeks::of(8).taper, 1);
+    }
+
+    #[test]
+    fn routines_are_scaled_in_fives() {
+        assert_eq!(
+            [scale_routine(10, 75), scale_routine(5, 75), scale_routine(20, 125)],
+            [5, 5, 25]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn shares_sum_to_the_total_and_keep_their_floors(
+            weights in prop::collection::vec(1u32..1000, 1..40), more in 0u32..5000,
+        ) {
+            let total = weights.len() as u32 + more;
+            let shares = apportion(total, &parts(&weights));
+            prop_assert_eq!(shares.iter().sum::<u32>(), total);
+            prop_assert!(shares.iter().all(|share| *share > 0));
+        }
+
+        #[test]
+        fn training_grows_by_no_more_than_a_tenth(weeks in 0u16..80, peak in 30u32..2000) {
+            let weeks = TrainingWeeks::of(weeks);
+            let loads = training_loads(weeks, peak);
+            let before = usize::from(weeks.base + weeks.build + weeks.peak);
+            prop_assert!(loads.iter().all(|load| *load > 0));
+            let mut steady = loads[0];
+            for (index, load) in loads[..before].iter().enumerate().skip(1) {
+                if (index + 1) % 4 == 0 && index + 1 != before { continue; }
+                // Rounding both weeks to 5 may add one step on either side.
+                prop_assert!(f64::from(*load) <= f64::from(steady) * 1.1 + 6.0);
+                steady = *load;
+            }
+        }
+    }
+}
