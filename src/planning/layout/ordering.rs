@@ -89,8 +89,11 @@ impl Ties {
 /// How much is spent on a graph: small ones cost next to nothing, large ones must not keep anyone waiting.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
+    /// Starts that are swept.
     starts: usize,
     sweeps: u32,
+    /// Starts that are refined, the best ones.
+    refined: usize,
     trips: u32,
     /// Work after which no further try is made.
     tries: u64,
@@ -99,11 +102,11 @@ struct Effort {
 impl Effort {
     fn for_items(items: usize) -> Self {
         match items {
-            0..160 => Self { starts: 2, sweeps: 10, trips: 6, tries: 1_000_000 },
-            160..700 => Self { starts: 2, sweeps: 10, trips: 6, tries: 0 },
-            700..2_500 => Self { starts: 1, sweeps: 10, trips: 3, tries: 0 },
-            2_500..20_000 => Self { starts: 1, sweeps: 5, trips: 1, tries: 0 },
-            _ => Self { starts: 1, sweeps: 3, trips: 0, tries: 0 },
+            0..160 => Self { starts: 3, sweeps: 10, refined: 2, trips: 6, tries: 1_500_000 },
+            160..700 => Self { starts: 4, sweeps: 10, refined: 3, trips: 6, tries: 2_000_000 },
+            700..2_500 => Self { starts: 2, sweeps: 10, refined: 1, trips: 3, tries: 0 },
+            2_500..20_000 => Self { starts: 1, sweeps: 5, refined: 1, trips: 1, tries: 0 },
+            _ => Self { starts: 1, sweeps: 3, refined: 1, trips: 0, tries: 0 },
         }
     }
 }
@@ -115,7 +118,13 @@ enum Walk {
     Wide,
 }
 
-const STARTS: [(Sweep, Walk); 2] = [(Sweep::Up, Walk::Wide), (Sweep::Down, Walk::Deep)];
+/// The most promising first.
+const STARTS: [(Sweep, Walk); 4] = [
+    (Sweep::Up, Walk::Wide),
+    (Sweep::Down, Walk::Deep),
+    (Sweep::Up, Walk::Deep),
+    (Sweep::Down, Walk::Wide),
+];
 
 /// Finds an order with few crossings. The same graph always gives the same order.
 pub(super) fn minimise(proper: &Proper) -> Order {
@@ -124,13 +133,15 @@ pub(super) fn minimise(proper: &Proper) -> Order {
     if order.count(proper, &mut search.counter) == 0 {
         return order;
     }
-    let settled = STARTS.into_iter().take(search.effort.starts).map(|(sweep, walk)| {
+    let mut settled: Vec<Order> = Vec::new();
+    for (sweep, walk) in STARTS.into_iter().take(search.effort.starts) {
         let mut candidate = first_order(proper, sweep, walk);
         search.sweeper.settle(&mut candidate, search.effort.sweeps, &mut search.counter);
-        candidate
-    });
-    // The start with the fewest crossings nearly always stays ahead.
-    if let Some(mut candidate) = settled.min_by_key(|candidate| candidate.crossings) {
+        settled.push(candidate);
+    }
+    // The starts with the fewest crossings nearly always stay ahead.
+    settled.sort_by_key(|candidate| candidate.crossings);
+    for mut candidate in settled.into_iter().take(search.effort.refined) {
         search.refine(&mut candidate);
         if candidate.crossings < order.crossings {
             order = candidate;
