@@ -165,6 +165,24 @@ mod tests {
     }
 
     #[test]
+    fn every_artifact_has_a_schema() {
+        let schemas = [
+            schemars::schema_for!(PlanOutline),
+            schemars::schema_for!(Roadmap),
+            schemars::schema_for!(crate::model::Schedule),
+            schemars::schema_for!(crate::model::InteractionPolicy),
+            schemars::schema_for!(crate::model::AdaptationLogEntry),
+        ];
+        let texts = schemas.map(|schema| schema.to_value().to_string());
+        for name in ["strategic_transformation", "buffer_ratio", "max_daily_minutes", "micro_goal"]
+        {
+            assert!(texts[0].contains(name), "{name} is not in {}", texts[0]);
+        }
+        assert!(texts[1].contains("source of truth is `pattern`"));
+        assert!(texts[2].contains("date-time"));
+    }
+
+    #[test]
     fn a_pattern_wins_over_its_older_name() {
         let mut old: Roadmap =
             serde_json::from_str(r#"{"root_id":"g","nodes":[],"pattern_type":"recurring_cycle"}"#)

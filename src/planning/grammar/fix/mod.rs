@@ -1,7 +1,7 @@
 //! What mends a broken rule without judgement: one fix for each rule that has one, logged like any other change.
 //!
 //! A fix looks at the plan again before it acts, so that it does nothing where an earlier fix already helped. What only
-//! a person or a planner can decide (G101, G103, G106, G201, G305, G401, G402, G410) has no fix here.
+//! a person or a planner can decide (G101, G103, G106, G201, G305, G401, G402) has no fix here.
 
 mod links;
 mod pattern;
@@ -107,6 +107,7 @@ fn change(plan: &mut PlanArtifacts, violation: &Violation) -> Option<Change> {
         ("G407", [id, ..]) => schedule::split_again(plan, id),
         ("G408", [id, ..]) => schedule::repeat_again(plan, id),
         ("G409", _) => schedule::shift_optional(plan, violation),
+        ("G410", [id, ..]) => schedule::shift_as_suggested(plan, id),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Fixes of the schedule (G403 to G409).
+//! Fixes of the schedule (G403 to G410).
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -13,6 +13,8 @@ use super::place::{number, place_again, recount};
 use crate::model::AdaptationAction::Reschedule;
 use crate::model::{IsoWeek, Moment, ScheduledBlock, TaskId, Violation};
 use crate::planning::calendar::{Bound, resolve, zone};
+use crate::planning::portfolio::{PortfolioProbe, Shift};
+use crate::planning::schedule::OtherBlock;
 
 fn rescheduled(id: &TaskId, what: &str) -> Change {
     Change::new(Reschedule, vec![id.clone()], what)
@@ -232,4 +234,42 @@ pub(super) fn shift_optional(plan: &mut PlanArtifacts, violation: &Violation) ->
         return None;
     }
     Some(rescheduled(&id, &format!("moved out of week {week}")))
+}
+
+/// G410: the shift that the probe suggests for a block of the leaf. Other plans are not touched, so this plan is the one
+/// that gives way.
+pub(super) fn shift_as_suggested(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change> {
+    let schedule = plan.schedule.as_ref()?;
+    let others: Vec<OtherBlock> = plan
+        .surroundings
+        .other_blocks
+        .iter()
+        .map(|block| OtherBlock {
+            plan: block.title.clone(),
+            priority_weight: 1.0,
+            block: block.clone(),
+        })
+        .collect();
+    let probe = PortfolioProbe {
+        schedule,
+        context: plan.context(),
+        roadmap: plan.roadmap.as_ref(),
+        priority_weight: 0.0,
+        others: &others,
+        events: &plan.surroundings.fixed_events,
+    };
+    let own = |block_id: &str| schedule.blocks_of(id).any(|block| block.id == block_id);
+    let shift = probe.report().ok()?.shifts.into_iter().find_map(|shift| match shift {
+        Shift::Suggested(shift) if own(&shift.block_id) => Some(shift),
+        _ => None,
+    })?;
+    let zone = zone(&plan.context().calendar.tz).ok()?;
+    let schedule = plan.schedule.as_mut()?;
+    let block = schedule.blocks.iter_mut().find(|block| block.id == shift.block_id)?;
+    let minutes = block.start.minutes_until(block.end);
+    block.start = Moment::in_zone(shift.to.at, &zone);
+    block.end = Moment::in_zone(shift.to.plus_minutes(minutes).at, &zone);
+    schedule.sort_blocks();
+    number(schedule, id);
+    Some(rescheduled(id, "moved aside for another plan"))
 }

@@ -224,6 +224,10 @@ fn g410_notices_other_plans() {
     other.title = "Garden".to_owned();
     plan.surroundings.other_blocks.push(other);
     assert_eq!(the(Schedule, &plan, "G410").message, "Clashes with \"Garden\".");
+    let mut moved = plan.clone();
+    moved.surroundings.other_blocks[0] = block("x", "2026-06-01T12:30:00+02:00", 60);
+    mend(Schedule, &mut moved, "G410");
+    assert_eq!(validate_schedule(&moved), []);
     plan.surroundings.other_blocks[0].locked = true;
     assert!(rules(&validate_schedule(&plan)).contains(&"G404"));
 }
