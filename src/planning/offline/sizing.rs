@@ -143,11 +143,10 @@ pub fn training_week(load: u32, weights: &[u32]) -> Vec<u32> {
     apportion(units, &parts).into_iter().map(|units| units * TRAINING_UNIT).collect()
 }
 
-/// Scales the minutes of a routine and rounds each to 5, at least 5; halves go the way of the scaling.
+/// Scales the minutes of a routine, to whole minutes and at least one: steps of five would swallow the scaling.
 pub fn scale_routine(minutes: u32, percent: u32) -> u32 {
-    let half = if percent < 100 { 249 } else { 250 };
-    let scaled = (u64::from(minutes) * u64::from(percent) + half) / 500 * 5;
-    u32::try_from(scaled).unwrap_or(u32::MAX).max(TRAINING_UNIT)
+    let scaled = (u64::from(minutes) * u64::from(percent) + 50) / 100;
+    u32::try_from(scaled).unwrap_or(u32::MAX).max(1)
 }
 
 #[cfg(test)]
@@ -202,10 +201,10 @@ mod tests {
     }
 
     #[test]
-    fn routines_are_scaled_in_fives() {
+    fn routines_are_scaled_to_whole_minutes() {
         assert_eq!(
             [scale_routine(10, 75), scale_routine(5, 75), scale_routine(20, 125)],
-            [5, 5, 25]
+            [8, 4, 25]
         );
     }
 

@@ -317,14 +317,9 @@ fn check_plan(goal: &str) -> Result<(), TestCaseError> {
         let built = build(&drafted.outline, library, wish).unwrap();
         check_roadmap(&built.roadmap)?;
     }
-    let balanced =
-        build(&drafted.outline, library, Wish { way: Some(Way::Balanced), conflict_minutes: 0 })
-            .unwrap();
-    prop_assert_eq!(
-        &build(&drafted.outline, library, Wish { way: Some(Way::Balanced), conflict_minutes: 0 })
-            .unwrap(),
-        &balanced
-    );
+    let wish = Wish { way: Some(Way::Balanced), conflict_minutes: 0 };
+    let balanced = build(&drafted.outline, library, wish).unwrap();
+    prop_assert_eq!(&build(&drafted.outline, library, wish).unwrap(), &balanced);
     prop_assert!(balanced.added.is_empty() && balanced.removed.is_empty());
     check_sum(&drafted, &balanced.roadmap, library)
 }

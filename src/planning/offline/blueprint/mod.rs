@@ -302,10 +302,10 @@ impl Artist<'_> {
         lanes.last.insert(node.stream.clone(), (link, node.position));
         match (after, last) {
             (Some(links), _) => {
-                self.waiting.extend(links.iter().map(|link| (node.id.clone(), link.clone())))
+                self.waiting.extend(links.iter().map(|link| (node.id.clone(), link.clone())));
             }
             (None, Some((Some(last), _))) if chained => {
-                self.plan.ties.push(Tie::chain(&last, &node.id))
+                self.plan.ties.push(Tie::chain(&last, &node.id));
             }
             _ => {}
         }
