@@ -219,7 +219,12 @@ impl App {
     }
 
     fn themes_dir(&self) -> PathBuf {
-        self.config_path.parent().unwrap_or(Path::new("")).join("themes")
+        self.config_dir().join("themes")
+    }
+
+    /// Where the person's own themes, templates and topic packs are.
+    pub fn config_dir(&self) -> &Path {
+        self.config_path.parent().unwrap_or(Path::new(""))
     }
 
     /// All themes, built-in ones first.

@@ -4,21 +4,31 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Exit, Out, Shared};
-use crate::planning::check;
+use super::{Exit, Out, Problem, Shared};
 use crate::planning::plan_file::{self, Format};
+use crate::planning::schedule::schedule_plan_file;
+use crate::planning::{check, grammar};
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// The plan file (TOML, JSON or a Markdown checklist)
-    #[arg(value_name = "PLAN-FILE")]
-    file: PathBuf,
+    #[arg(value_name = "PLAN-FILE", required_unless_present = "explain")]
+    file: Option<PathBuf>,
+    /// Say what a rule of the grammar means, such as G111
+    #[arg(long, value_name = "RULE")]
+    explain: Option<String>,
 }
 
 pub(super) fn check(shared: &Shared, args: &CheckArgs) -> anyhow::Result<Exit> {
+    let Some(file) = &args.file else {
+        return explain(args.explain.as_deref().unwrap_or_default());
+    };
     let (name, text) =
-        plan_file::read_text(&args.file).map_err(|error| super::run::plan_problem(&error))?;
-    let report = check::check(&text, Format::of(&name, &text), &name);
+        plan_file::read_text(file).map_err(|error| super::run::plan_problem(&error))?;
+    let mut report = check::check(&text, Format::of(&name, &text), &name);
+    if report.valid {
+        report.schedule = schedule_plan_file(&report.plan)?;
+    }
     let mut out = Out::new();
     if shared.json {
         out.line(&serde_json::to_string(&report)?)?;
@@ -28,4 +38,18 @@ pub(super) fn check(shared: &Shared, args: &CheckArgs) -> anyhow::Result<Exit> {
         }
     }
     Ok(if report.valid { Exit::Success } else { Exit::Failed })
+}
+
+fn explain(rule: &str) -> anyhow::Result<Exit> {
+    let Some(words) = grammar::explain(rule) else {
+        let near = crate::text::nearest(rule, grammar::RULES.iter().map(|rule| rule.id));
+        let problem = Problem::usage(format!("there is no rule `{rule}`"));
+        return Err(match near {
+            Some(near) => problem.remedy(format!("did you mean {near}?")),
+            None => problem,
+        }
+        .into());
+    };
+    Out::new().line(&words)?;
+    Ok(Exit::Success)
 }

@@ -6,6 +6,8 @@ mod documents;
 mod exit;
 mod home;
 mod out;
+mod plan;
+mod plan_text;
 mod replay;
 mod resume;
 mod run;
@@ -33,6 +35,7 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  planwright plan 'launch a newsletter in 6 weeks' --headless --yes
   planwright run plan.toml              show the plan, ask, run it, watch it
   planwright run plan.toml --headless --yes
   planwright replay last                scrub through the last run
@@ -73,6 +76,8 @@ pub struct Shared {
 
 #[derive(Debug, Subcommand)]
 pub enum Subcommands {
+    /// Plan a goal
+    Plan(plan::PlanArgs),
     /// Approve and execute a plan file or a saved session
     Run(run::RunArgs),
     /// Go on with a session after a quit or a crash
@@ -116,6 +121,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     let shared = cli.shared;
     match cli.command {
         None => home::home(&shared),
+        Some(Subcommands::Plan(args)) => plan::plan(&shared, &args),
         Some(Subcommands::Run(args)) => run::run(&shared, &args),
         Some(Subcommands::Resume(args)) => resume::resume(&shared, &args),
         Some(Subcommands::Replay(args)) => replay::replay(&shared, &args),

@@ -12,6 +12,7 @@ pub mod confidence;
 pub mod drawing;
 pub mod export;
 pub mod gate;
+pub mod goal_plan;
 pub mod grammar;
 pub mod graph;
 pub mod layout;

@@ -1,0 +1,180 @@
+//! A plan as text for a terminal, and as JSON.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::model::{IsoWeek, NodeTree, NodeType, Roadmap, Schedule, ScheduledBlock, TaskId};
+use crate::planning::goal_plan::GoalPlan;
+use crate::text::units;
+
+/// Everything in reading order: what, how long, which way, when, what was assumed, how sure.
+pub(super) fn text(plan: &GoalPlan) -> String {
+    let mut lines = Vec::new();
+    let artifacts = &plan.artifacts;
+    heading(plan, &mut lines);
+    if let Some(roadmap) = &artifacts.roadmap {
+        outline(roadmap, &mut lines);
+        options(roadmap, &mut lines);
+        if let Some(schedule) = &artifacts.schedule {
+            by_week(schedule, &mut lines);
+        }
+    }
+    assumptions(plan, &mut lines);
+    confidence(plan, &mut lines);
+    let text = lines.join("\n");
+    format!("{}\n", crate::text::clean(&text))
+}
+
+fn heading(plan: &GoalPlan, lines: &mut Vec<String>) {
+    let context = plan.artifacts.context();
+    lines.push(context.goal_text.clone());
+    if let Some(pattern) = &context.pattern {
+        let subtype =
+            pattern.subtype.as_deref().map(|name| format!(" / {name}")).unwrap_or_default();
+        let sure = units::confidence(plan.pick.confidence, 2);
+        lines.push(format!("pattern {}{subtype}, confidence {sure}", pattern.pattern_type));
+    }
+    lines.push("Offline planner, no model in use.".to_owned());
+}
+
+fn outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
+    lines.push(String::new());
+    lines.push(format!(
+        "Outline    {} of work",
+        units::working_minutes(u64::from(roadmap.total_minutes))
+    ));
+    let tree = roadmap.tree();
+    if let Some(root) = tree.get(&roadmap.root_id) {
+        for child in tree.children(&root.id) {
+            branch(&tree, &child.id, 1, roadmap, lines);
+        }
+    }
+    let titles: Vec<&str> = roadmap
+        .critical_path
+        .iter()
+        .filter_map(|id| tree.get(id))
+        .map(|node| node.id.as_str())
+        .collect();
+    lines.push(format!("  critical path, marked *: {}", titles.join(" › ")));
+}
+
+fn branch(
+    tree: &NodeTree<'_>,
+    id: &TaskId,
+    depth: usize,
+    roadmap: &Roadmap,
+    lines: &mut Vec<String>,
+) {
+    let Some(node) = tree.get(id) else { return };
+    let indent = "  ".repeat(depth);
+    let mark = if roadmap.critical_path.contains(id) { '*' } else { ' ' };
+    let minutes = match node.estimate_minutes {
+        _ if node.milestone => "milestone".to_owned(),
+        Some(minutes) => format!("{minutes} min"),
+        None => format!("{} min", tree.minutes(id)),
+    };
+    lines.push(format!("{indent}{mark}{:<7} {:<54} {minutes:>9}", node.id.as_str(), node.title));
+    if !node.done_when.is_empty() && node.node_type == NodeType::Task {
+        lines.push(format!("{indent}         done when {}", node.done_when));
+    }
+    for child in tree.children(id) {
+        branch(tree, &child.id, depth + 1, roadmap, lines);
+    }
+}
+
+fn options(roadmap: &Roadmap, lines: &mut Vec<String>) {
+    lines.push(String::new());
+    lines.push("Options".to_owned());
+    for option in &roadmap.options_tried {
+        let mark = if option.chosen { '>' } else { ' ' };
+        lines.push(format!(
+            "  {mark} {:<10} {:>6} min over {} weeks, score {:.2}  {}",
+            option.label, option.effort_minutes, option.span_weeks, option.score, option.summary
+        ));
+        if option.chosen && !option.rationale.is_empty() {
+            lines.push(format!("               {}", option.rationale));
+        }
+    }
+}
+
+fn by_week(schedule: &Schedule, lines: &mut Vec<String>) {
+    lines.push(String::new());
+    lines.push(format!("Schedule   {}", schedule.tz));
+    let mut weeks: BTreeMap<IsoWeek, Vec<&ScheduledBlock>> = BTreeMap::new();
+    for block in &schedule.blocks {
+        weeks.entry(IsoWeek::of(block.start.date())).or_default().push(block);
+    }
+    for (week, blocks) in weeks {
+        let planned: i64 = blocks.iter().map(|block| i64::from(block.estimated_minutes)).sum();
+        lines.push(format!("  {week}  {planned} min"));
+        for block in blocks {
+            let start = block.start.offset.to_datetime(block.start.at);
+            lines.push(format!(
+                "    {}  {:>3} min  {}",
+                start.strftime("%a %d %b %H:%M"),
+                block.estimated_minutes,
+                block.title
+            ));
+        }
+    }
+    for missing in &schedule.unplaced {
+        lines.push(format!("  does not fit: {} min of {}", missing.minutes, missing.plan_node_id));
+    }
+    for (number, relaxation) in schedule.relaxations.iter().enumerate() {
+        lines.push(format!("  use {}  {}", number + 1, relaxation.summary));
+    }
+}
+
+fn assumptions(plan: &GoalPlan, lines: &mut Vec<String>) {
+    let context = plan.artifacts.context();
+    if !context.assumptions.is_empty() {
+        lines.push(String::new());
+        lines.push("Assumed".to_owned());
+        for assumption in &context.assumptions {
+            lines.push(format!("  {:<18} {}", assumption.key, assumption.value));
+        }
+    }
+    for note in &plan.notes {
+        lines.push(format!("  note: {note}"));
+    }
+}
+
+fn confidence(plan: &GoalPlan, lines: &mut Vec<String>) {
+    lines.push(String::new());
+    lines.push("Confidence, .70 needed".to_owned());
+    for stage in &plan.stages {
+        let found = &stage.confidence;
+        lines.push(format!(
+            "  {:<9} {} = .60 × rules {} + .40 × checks {}",
+            format!("{:?}", found.stage).to_lowercase(),
+            units::confidence(found.value, 3),
+            units::confidence(found.rules, 2),
+            units::confidence(found.heuristics, 2),
+        ));
+        for violation in &stage.violations {
+            lines.push(format!(
+                "    {} {} {}",
+                violation.rule, violation.message, violation.suggested_fix
+            ));
+        }
+    }
+}
+
+/// One object with all artifacts.
+pub(super) fn json(plan: &GoalPlan) -> Result<String, serde_json::Error> {
+    let artifacts = &plan.artifacts;
+    let object = json!({
+        "outline": artifacts.outline,
+        "roadmap": artifacts.roadmap,
+        "schedule": artifacts.schedule,
+        "adaptation_log": artifacts.adaptation_log,
+        "stages": plan.stages,
+        "questions": plan.questions.iter().map(|question| json!({
+            "key": question.key, "text": question.text, "assumed": question.assumed,
+        })).collect::<Vec<_>>(),
+        "notes": plan.notes,
+        "feasible": plan.is_feasible(),
+    });
+    Ok(format!("{}\n", serde_json::to_string(&object)?))
+}
