@@ -67,7 +67,6 @@ pub(crate) async fn run(
 ) -> Result<ExitReason, TuiError> {
     let mut signals = Signals::new()?;
     let guard = TerminalGuard::enter()?;
-    // Dropped first: nobody reads a terminal that was given back.
     let input = Input::open()?;
     let mut looping =
         Loop { guard, input, limiter: FrameLimiter::default(), last_tick: Instant::now(), head };
@@ -107,6 +106,7 @@ enum Next {
 }
 
 struct Loop {
+    /// Goes before the guard does: nobody reads a terminal that was given back.
     input: Input,
     guard: TerminalGuard,
     limiter: FrameLimiter,
@@ -133,11 +133,7 @@ impl Loop {
     }
 
     /// Does what a message led to.
-    fn follow(
-        &mut self,
-        flow: Flow,
-        app: &mut impl App,
-    ) -> Result<Option<ExitReason>, TuiError> {
+    fn follow(&mut self, flow: Flow, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
         let done = match flow {
             Flow::Idle => return Ok(None),
             Flow::Draw => Ok(()),
@@ -163,11 +159,7 @@ impl Loop {
     }
 
     /// Waits for whatever comes first. Input goes before records, so that a busy run never holds up a key.
-    async fn next(
-        &mut self,
-        app: &mut impl App,
-        signals: &mut Signals,
-    ) -> Next {
+    async fn next(&mut self, app: &mut impl App, signals: &mut Signals) -> Next {
         let tick = app.wake().map(|wait| self.last_tick + wait);
         let deadline = [tick, self.limiter.due(Instant::now())].into_iter().flatten().min();
         tokio::select! {

@@ -41,8 +41,11 @@ impl Input {
         let tty = Arc::new(terminal()?);
         let (stopped, stop) = io::pipe()?;
         let (sender, typed) = mpsc::channel(WAITING);
-        let reader =
-            Threaded { tty: Arc::clone(&tty), stopped: stopped.try_clone()?, sender: sender.clone() };
+        let reader = Threaded {
+            tty: Arc::clone(&tty),
+            stopped: stopped.try_clone()?,
+            sender: sender.clone(),
+        };
         let watcher = Threaded { tty: Arc::clone(&tty), stopped, sender };
         spawn("terminal-input", move || reader.read())?;
         spawn("terminal-watch", move || watcher.watch())?;

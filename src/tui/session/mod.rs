@@ -206,7 +206,7 @@ impl Screen {
 
 /// The places whose keys mean something, the most special first.
 pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Place> {
-    let mut places = Vec::with_capacity(3);
+    let mut places = Vec::with_capacity(4);
     match ui.focus {
         Focus::Approval if approval::current(state, ui).is_some() => places.push(Place::Card),
         Focus::Graph | Focus::Running => places.push(Place::Graph),
@@ -216,6 +216,8 @@ pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Plac
     if mode.is_past() {
         // In the past nothing can be answered, so that its own keys go first.
         places.insert(0, Place::Replay);
+    } else if places.contains(&Place::Card) {
+        places.push(Place::OpenCard);
     }
     places.push(Place::Screen);
     places
