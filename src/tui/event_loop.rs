@@ -5,15 +5,14 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event, EventStream};
-use futures_util::StreamExt as _;
 use ratatui::buffer::Buffer;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use super::frame_limiter::FrameLimiter;
+use super::input::{Input, Typed};
 use super::session::{Flow, Message, Screen};
-use super::terminal::TerminalGuard;
+use super::terminal::{TerminalGuard, is_job};
 use super::{ExitReason, TuiError};
 use crate::model::Seq;
 use crate::replay::SourceError;
@@ -30,7 +29,11 @@ pub(crate) trait App {
     fn take_bell(&mut self) -> bool {
         false
     }
+    /// Shows the person one line.
+    fn notify(&mut self, line: &str);
 }
+
+const NO_JOB_CONTROL: &str = "no shell with job control started this, it cannot be suspended";
 
 impl App for Screen {
     fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
@@ -51,6 +54,10 @@ impl App for Screen {
     fn take_bell(&mut self) -> bool {
         Screen::take_bell(self)
     }
+
+    fn notify(&mut self, line: &str) {
+        self.ui.message = Some(line.to_owned());
+    }
 }
 
 /// Runs a screen until it ends.
@@ -59,50 +66,34 @@ pub(crate) async fn run(
     head: Option<watch::Receiver<Seq>>,
 ) -> Result<ExitReason, TuiError> {
     let mut signals = Signals::new()?;
-    let mut guard = TerminalGuard::enter()?;
-    let mut events = EventStream::new();
-    let mut looping = Loop { limiter: FrameLimiter::default(), last_tick: Instant::now(), head };
+    let guard = TerminalGuard::enter()?;
+    let input = Input::open()?;
+    let mut looping =
+        Loop { guard, input, limiter: FrameLimiter::default(), last_tick: Instant::now(), head };
     looping.limiter.request();
     loop {
-        if let Some(reason) = looping.frame(app, &mut guard)? {
+        if let Some(reason) = looping.frame(app)? {
             return Ok(reason);
         }
-        let message = match looping.next(app, &mut events, &mut signals).await {
-            Next::Message(message) => message,
+        let mut flow = match looping.next(app, &mut signals).await {
+            Next::Message(message) => app.update(message)?,
             Next::Exit(reason) => return Ok(reason),
-            Next::Suspend => {
-                guard.suspend()?;
-                looping.limiter.request();
-                continue;
-            }
-            Next::Resumed => {
-                guard.clear()?;
-                looping.limiter.request();
-                continue;
-            }
+            Next::Suspend => Flow::Suspend,
+            Next::Resumed => Flow::Redraw,
+            Next::Resized => Flow::Draw,
             Next::Nothing => continue,
         };
-        let mut flow = app.update(message)?;
         for _ in 0..BURST {
-            if let Some(reason) = looping.follow(flow, &mut guard)? {
+            if let Some(reason) = looping.follow(flow, app)? {
                 return Ok(reason);
             }
-            match waiting_input() {
-                Ok(Some(event)) => flow = app.update(Message::Input(event))?,
-                Ok(None) => break,
-                Err(_) => return Ok(ExitReason::TerminalGone),
-            }
+            flow = match looping.input.waiting() {
+                Some(Typed::Event(event)) => app.update(Message::Input(event))?,
+                Some(Typed::Gone) => return Ok(ExitReason::TerminalGone),
+                None => break,
+            };
         }
     }
-}
-
-/// Input that is already there. The stream must not be asked for it: polled outside of the task that waits on it, it
-/// would wake nobody when the next key comes.
-fn waiting_input() -> io::Result<Option<Event>> {
-    if crossterm::event::poll(Duration::ZERO)? {
-        return crossterm::event::read().map(Some);
-    }
-    Ok(None)
 }
 
 enum Next {
@@ -110,70 +101,73 @@ enum Next {
     Exit(ExitReason),
     Suspend,
     Resumed,
+    Resized,
     Nothing,
 }
 
 struct Loop {
+    /// Goes before the guard does: nobody reads a terminal that was given back.
+    input: Input,
+    guard: TerminalGuard,
     limiter: FrameLimiter,
     last_tick: Instant,
     head: Option<watch::Receiver<Seq>>,
 }
 
 impl Loop {
-    /// Draws if a frame is due. A terminal that is gone ends the screen, not the program.
-    fn frame(
-        &mut self,
-        app: &mut impl App,
-        guard: &mut TerminalGuard,
-    ) -> Result<Option<ExitReason>, TuiError> {
+    /// Draws if a frame is due.
+    fn frame(&mut self, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
         if app.take_bell() {
-            guard.ring()?;
+            let rung = self.guard.ring();
+            if let Some(reason) = self.survived(rung)? {
+                return Ok(Some(reason));
+            }
         }
         if !self.limiter.take(Instant::now()) {
             return Ok(None);
         }
         let mut drawn = Ok(());
-        let shown = guard.draw(|buf| drawn = app.draw(buf));
+        let shown = self.guard.draw(|buf| drawn = app.draw(buf));
         drawn?;
-        match shown {
-            Err(error) if is_gone(&error) => Ok(Some(ExitReason::TerminalGone)),
-            Err(error) => Err(error.into()),
-            Ok(()) => Ok(None),
-        }
+        self.survived(shown)
     }
 
     /// Does what a message led to.
-    fn follow(
-        &mut self,
-        flow: Flow,
-        guard: &mut TerminalGuard,
-    ) -> Result<Option<ExitReason>, TuiError> {
-        match flow {
+    fn follow(&mut self, flow: Flow, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
+        let done = match flow {
             Flow::Idle => return Ok(None),
-            Flow::Draw => {}
-            Flow::Redraw => guard.clear()?,
-            Flow::Suspend => guard.suspend()?,
+            Flow::Draw => Ok(()),
+            Flow::Redraw => self.guard.clear(),
+            Flow::Suspend if is_job() => self.guard.suspend(),
+            Flow::Suspend => {
+                app.notify(NO_JOB_CONTROL);
+                Ok(())
+            }
             Flow::Exit(reason) => return Ok(Some(reason)),
-        }
+        };
         self.limiter.request();
-        Ok(None)
+        self.survived(done)
+    }
+
+    /// A terminal that is gone ends the screen in good order; any other error of it is one.
+    fn survived(&self, result: io::Result<()>) -> Result<Option<ExitReason>, TuiError> {
+        match result {
+            Ok(()) => Ok(None),
+            Err(error) if self.input.is_lost(&error) => Ok(Some(ExitReason::TerminalGone)),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Waits for whatever comes first. Input goes before records, so that a busy run never holds up a key.
-    async fn next(
-        &mut self,
-        app: &mut impl App,
-        events: &mut EventStream,
-        signals: &mut Signals,
-    ) -> Next {
+    async fn next(&mut self, app: &mut impl App, signals: &mut Signals) -> Next {
         let tick = app.wake().map(|wait| self.last_tick + wait);
         let deadline = [tick, self.limiter.due(Instant::now())].into_iter().flatten().min();
         tokio::select! {
             biased;
             next = signals.next() => next,
-            event = events.next() => match event {
-                Some(Ok(event)) => Next::Message(Message::Input(event)),
-                Some(Err(_)) | None => Next::Exit(ExitReason::TerminalGone),
+            typed = self.input.next() => match typed {
+                Typed::Event(event) => Next::Message(Message::Input(event)),
+                Typed::Gone => Next::Exit(ExitReason::TerminalGone),
             },
             () = sleep_until(deadline) => {
                 let now = Instant::now();
@@ -209,12 +203,6 @@ async fn sleep_until(deadline: Option<Instant>) {
     }
 }
 
-/// Whether an error means that nobody is on the other side any more.
-fn is_gone(error: &io::Error) -> bool {
-    let gone = [rustix::io::Errno::IO, rustix::io::Errno::PIPE, rustix::io::Errno::NXIO];
-    gone.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
-}
-
 /// The signals a screen cares about.
 struct Signals {
     terminate: Signal,
@@ -222,6 +210,7 @@ struct Signals {
     interrupt: Signal,
     stop: Signal,
     resume: Signal,
+    resize: Signal,
 }
 
 impl Signals {
@@ -233,16 +222,20 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             stop: signal(kind(rustix::process::Signal::TSTP))?,
             resume: signal(kind(rustix::process::Signal::CONT))?,
+            resize: signal(SignalKind::window_change())?,
         })
     }
 
+    /// A closed terminal sends the signal to go on together with the one that it hung up: the latter counts.
     async fn next(&mut self) -> Next {
         tokio::select! {
-            _ = self.terminate.recv() => Next::Exit(ExitReason::Signal("SIGTERM")),
+            biased;
             _ = self.hang_up.recv() => Next::Exit(ExitReason::Signal("SIGHUP")),
+            _ = self.terminate.recv() => Next::Exit(ExitReason::Signal("SIGTERM")),
             _ = self.interrupt.recv() => Next::Exit(ExitReason::Signal("SIGINT")),
             _ = self.stop.recv() => Next::Suspend,
             _ = self.resume.recv() => Next::Resumed,
+            _ = self.resize.recv() => Next::Resized,
         }
     }
 }

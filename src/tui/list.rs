@@ -1,4 +1,4 @@
-//! The list of saved sessions: what needs the person first, then what runs, then what is over.
+//! The list of saved sessions: what needs the person first, then what runs, what is kept for later, what is over.
 
 use std::time::Duration;
 
@@ -25,21 +25,24 @@ use crate::text::units;
 enum Group {
     NeedsYou,
     Running,
+    /// Approved and kept for later.
+    Held,
     Finished,
 }
 
 impl Group {
     fn of(status: SessionStatus) -> Self {
         match status {
-            SessionStatus::NeedsYou | SessionStatus::Interrupted => Self::NeedsYou,
-            SessionStatus::Planning
-            | SessionStatus::Running
-            | SessionStatus::Paused
-            | SessionStatus::Yours => Self::Running,
-            SessionStatus::Held
-            | SessionStatus::Done
-            | SessionStatus::Failed
-            | SessionStatus::Abandoned => Self::Finished,
+            SessionStatus::NeedsYou | SessionStatus::Yours | SessionStatus::Interrupted => {
+                Self::NeedsYou
+            }
+            SessionStatus::Planning | SessionStatus::Running | SessionStatus::Paused => {
+                Self::Running
+            }
+            SessionStatus::Held => Self::Held,
+            SessionStatus::Done | SessionStatus::Failed | SessionStatus::Abandoned => {
+                Self::Finished
+            }
         }
     }
 
@@ -47,6 +50,7 @@ impl Group {
         match self {
             Self::NeedsYou => "needs you",
             Self::Running => "running",
+            Self::Held => "held",
             Self::Finished => "finished",
         }
     }
@@ -63,6 +67,8 @@ pub(crate) struct List {
     ascii: bool,
     clock: fn() -> Timestamp,
     height: u16,
+    /// One line for the person, until the next key.
+    message: Option<String>,
 }
 
 /// One row of the list on the screen.
@@ -85,12 +91,13 @@ impl List {
             ascii: settings.ascii,
             clock: settings.now,
             height: 0,
+            message: None,
         })
     }
 
     fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        for group in [Group::NeedsYou, Group::Running, Group::Finished] {
+        for group in [Group::NeedsYou, Group::Running, Group::Held, Group::Finished] {
             let members: Vec<usize> = (0..self.items.len())
                 .filter(|item| Group::of(self.items[*item].status) == group)
                 .collect();
@@ -119,6 +126,7 @@ impl List {
     }
 
     fn on_key(&mut self, key: Key) -> Flow {
+        self.message = None;
         if key.ctrl {
             return match key.code {
                 KeyCode::Char('c') => Flow::Exit(ExitReason::Quit),
@@ -242,6 +250,10 @@ impl List {
         hints.push((self.keymap.key(Action::Quit), "quit"));
         let mut line = Line::new(buf, area);
         line.skip(1);
+        if let Some(message) = &self.message {
+            line.put(message, self.style(Role::Warn));
+            return;
+        }
         for (keys, words) in hints {
             line.put(&keys, self.style(Role::Key))
                 .put(&format!(" {words}  "), self.style(Role::Dim));
@@ -280,5 +292,9 @@ impl App for List {
 
     fn wake(&mut self) -> Option<Duration> {
         None
+    }
+
+    fn notify(&mut self, line: &str) {
+        self.message = Some(line.to_owned());
     }
 }

@@ -10,6 +10,7 @@ mod context;
 mod event_loop;
 mod frame_limiter;
 mod glyphs;
+mod input;
 mod keymap;
 mod list;
 mod overlays;
@@ -128,7 +129,7 @@ pub async fn run_session(view: SessionView, settings: &UiSettings) -> Result<Exi
     let head = view.head.clone();
     let mut screen = session::Screen::open(view, settings)?;
     let reason = event_loop::run(&mut screen, Some(head)).await?;
-    Ok(Exit { reason, summary: screen.summary() })
+    Ok(Exit { reason, summary: screen.summary(reason) })
 }
 
 /// Shows the saved sessions until one is chosen.

@@ -18,6 +18,8 @@ use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use rustix::process::{Pid, Signal};
 
 /// Whether a screen has the terminal right now.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -27,7 +29,8 @@ static HOOK: Once = Once::new();
 
 /// Holds the terminal. Dropping it gives the terminal back.
 pub(crate) struct TerminalGuard {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// There until it is dropped.
+    terminal: Option<Terminal<CrosstermBackend<Stdout>>>,
 }
 
 impl TerminalGuard {
@@ -36,7 +39,7 @@ impl TerminalGuard {
         HOOK.call_once(install_hook);
         take()?;
         match Terminal::new(CrosstermBackend::new(stdout())) {
-            Ok(terminal) => Ok(Self { terminal }),
+            Ok(terminal) => Ok(Self { terminal: Some(terminal) }),
             Err(error) => {
                 restore();
                 Err(error)
@@ -44,30 +47,37 @@ impl TerminalGuard {
         }
     }
 
+    fn terminal(&mut self) -> io::Result<&mut Terminal<CrosstermBackend<Stdout>>> {
+        self.terminal.as_mut().ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
     /// Draws one frame; only changed cells are written, and in one go where the terminal can.
     pub(crate) fn draw(&mut self, paint: impl FnOnce(&mut Buffer)) -> io::Result<()> {
         mark_drawing_thread();
-        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        self.terminal.draw(|frame| paint(frame.buffer_mut()))?;
-        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+        let terminal = self.terminal()?;
+        queue!(terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        terminal.draw(|frame| paint(frame.buffer_mut()))?;
+        execute!(terminal.backend_mut(), EndSynchronizedUpdate)
     }
 
     /// Forgets what is on the screen, so that the next frame draws all of it.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        let terminal = self.terminal()?;
+        let size = terminal.size()?;
+        // `Terminal::clear` would ask the terminal where its cursor is and wait for the answer.
+        terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
     pub(crate) fn ring(&mut self) -> io::Result<()> {
-        let out = self.terminal.backend_mut();
+        let out = self.terminal()?.backend_mut();
         out.write_all(b"\x07")?;
         io::Write::flush(out)
     }
 
-    /// Gives the terminal back, stops this process, and takes the terminal again once it goes on.
+    /// Gives the terminal back, stops this job, and takes the terminal again once it goes on.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
         restore();
-        let stopped =
-            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
+        let stopped = rustix::process::kill_current_process_group(Signal::STOP);
         take()?;
         self.clear()?;
         stopped.map_err(io::Error::from)
@@ -76,8 +86,29 @@ impl TerminalGuard {
 
 impl Drop for TerminalGuard {
     fn drop(&mut self) {
+        if let Some(mut terminal) = self.terminal.take()
+            && terminal.show_cursor().is_err()
+        {
+            // Its own drop would print the error, and panic if the standard error is gone as well.
+            std::mem::forget(terminal);
+        }
         restore();
     }
+}
+
+/// Whether a shell with job control started this process, so that someone can let it go on after it was stopped.
+pub(crate) fn is_job() -> bool {
+    let parent = rustix::process::getppid();
+    let group = |pid| rustix::process::getpgid(pid).ok();
+    let session = |pid| rustix::process::getsid(pid).ok();
+    let own = (group(None), session(None));
+    parent.is_some_and(|parent| is_job_of(own, (group(Some(parent)), session(Some(parent)))))
+}
+
+/// Whether a process is a job of its parent, by the process group and session of both: a group of its own, in the
+/// session of the parent.
+fn is_job_of(own: (Option<Pid>, Option<Pid>), parent: (Option<Pid>, Option<Pid>)) -> bool {
+    own.0.is_some() && own.0 != own.1 && own.0 != parent.0 && own.1 == parent.1
 }
 
 fn take() -> io::Result<()> {
@@ -139,4 +170,24 @@ fn install_hook() {
         }
         before(info);
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_job_of_a_shell_can_be_suspended() {
+        let pid = |raw| Pid::from_raw(raw);
+        // An interactive shell 10 puts each job into a group of its own.
+        assert!(is_job_of((pid(20), pid(10)), (pid(10), pid(10))));
+        // `sh -c` leaves it in its own group.
+        assert!(!is_job_of((pid(20), pid(10)), (pid(20), pid(10))));
+        // The terminal started it: it leads the session, or is in the group of the one that does.
+        assert!(!is_job_of((pid(20), pid(20)), (pid(5), pid(5))));
+        assert!(!is_job_of((pid(10), pid(10)), (pid(10), pid(10))));
+        // Its parent is gone, or in another session.
+        assert!(!is_job_of((pid(20), pid(10)), (pid(1), pid(1))));
+        assert!(!is_job_of((pid(20), pid(10)), (None, None)));
+    }
 }

@@ -9,6 +9,8 @@ pub(crate) enum Place {
     Trace,
     /// An open request has the focus.
     Card,
+    /// An open request of now has the focus; in the past these keys move in time.
+    OpenCard,
     /// The shown moment is the past.
     Replay,
 }
@@ -68,11 +70,13 @@ actions! {
     Follow "follow" Screen Move ["f"] "follow";
     Zoom "zoom" Graph Move ["z"] "boxes, chips, dots";
     OnlyTask "only_task" Trace Move ["t"] "only this task";
+    CardStart "card_start" OpenCard Move ["Home", "g"] "start of the request";
+    CardEnd "card_end" OpenCard Move ["End", "G"] "end of the request";
     Help "help" Screen Move ["?"] "help";
     Quit "quit" Screen Move ["q"] "back or quit";
 
     Yes "yes" Card Decide ["a"] "approve, or yes";
-    YesWider "yes_wider" Card Decide ["s"] "approve and stop";
+    YesWider "yes_wider" Card Decide ["s"] "keep, or wider yes";
     No "no" Card Decide ["x"] "abandon or stop";
     Again "again" Card Decide ["R"] "run again";
     PassOver "pass_over" Card Decide ["S"] "skip the task";
@@ -82,7 +86,8 @@ actions! {
     Retry "retry" Graph Decide ["R"] "retry";
     RetryWithDependents "retry_with_dependents" Graph Decide ["D"] "with dependents";
     Skip "skip" Graph Decide ["S"] "skip";
-    Pause "pause" Screen Decide ["P"] "pause or go on";
+    StopTask "stop_task" Graph Decide ["X"] "stop the task";
+    Pause "pause" Screen Decide ["P"] "run, pause, go on";
 
     PreviousEvent "previous_event" Screen Time ["["] "previous event";
     NextEvent "next_event" Screen Time ["]"] "next event";

@@ -5,6 +5,8 @@ use ratatui::layout::Rect;
 
 use super::approval::{answer_rows, current};
 use super::graph::selected;
+use super::running;
+use crate::model::{Request, RequestKind};
 use crate::state::{RunPhase, TaskStatus};
 use crate::tui::areas::SizeClass;
 use crate::tui::context::{Mode, Pane, PaneContext};
@@ -63,12 +65,16 @@ fn left(cx: &PaneContext<'_>) -> Vec<Hint> {
     if cx.ui.focus == Focus::Approval && current(cx.state, cx.ui).is_some() && !cx.mode.is_past() {
         return card(cx);
     }
-    let mut hints = focus(cx);
     if cx.mode.is_past() {
         let time = replay(cx);
-        return time.into_iter().chain(hints).collect();
+        return time.into_iter().chain(focus(cx, None)).collect();
     }
-    hints.extend(run(cx));
+    let mut hints = if cx.state.run.phase == RunPhase::Running {
+        focus(cx, run(cx))
+    } else {
+        // A run that waits for the person waits for this key.
+        run(cx).into_iter().chain(focus(cx, None)).collect()
+    };
     hints.push((cx.keymap.key(Action::PreviousEvent), "scrub back"));
     hints
 }
@@ -86,16 +92,17 @@ fn pieces(hints: &[Hint], cx: &PaneContext<'_>) -> Vec<Piece<'static>> {
 fn card(cx: &PaneContext<'_>) -> Vec<Hint> {
     let Some(request) = current(cx.state, cx.ui) else { return Vec::new() };
     let mut hints: Vec<Hint> = Vec::new();
-    if cx.card.most() > 0 {
-        hints.push((cx.keymap.keys(&[Action::Down, Action::Up]), "scroll"));
-    }
     if cx.can_act {
         hints.extend(
-            answer_rows(request)
-                .into_iter()
-                .filter(|row| row.unavailable.is_none())
-                .map(|row| (cx.keymap.key(row.action), answer_words(row.action, request))),
+            answer_rows(request).into_iter().filter(|row| row.unavailable.is_none()).map(|row| {
+                (cx.keymap.key(row.action), answer_words(row.action, request, cx.class))
+            }),
         );
+    }
+    if cx.card.most() > 0 {
+        let both = [Action::Down, Action::Up];
+        let keys = if cx.class >= SizeClass::Full { &both[..] } else { &both[..1] };
+        hints.push((cx.keymap.keys(keys), "scroll"));
     }
     if cx.state.requests.open.len() > 1 {
         hints.push((cx.keymap.key(Action::NextRequest), "next request"));
@@ -103,31 +110,47 @@ fn card(cx: &PaneContext<'_>) -> Vec<Hint> {
     hints
 }
 
-fn answer_words(action: Action, request: &crate::model::Request) -> &'static str {
-    let plan = matches!(request.kind, crate::model::RequestKind::FinalPlan { .. });
-    match action {
-        Action::Yes if plan => "approve and run",
-        Action::Yes => "it happened",
-        Action::YesWider => "approve and stop",
-        Action::Again => "run it",
-        Action::PassOver => "skip",
-        _ if plan => "abandon",
+/// An answer in a few words; fewer on a small screen, so that the no is on it as well.
+fn answer_words(action: Action, request: &Request, class: SizeClass) -> &'static str {
+    match (&request.kind, action) {
+        (RequestKind::FinalPlan { .. }, Action::Yes) => match class {
+            SizeClass::Wide | SizeClass::Full => "approve and run",
+            SizeClass::Tabs => "approve, run",
+            SizeClass::Small | SizeClass::TooSmall => "run",
+        },
+        (RequestKind::FinalPlan { .. }, Action::YesWider) => match class {
+            SizeClass::Wide | SizeClass::Full => "approve and stop",
+            SizeClass::Tabs => "approve, stop",
+            SizeClass::Small | SizeClass::TooSmall => "keep",
+        },
+        (RequestKind::FinalPlan { .. }, _) => "abandon",
+        (RequestKind::Cap { .. }, Action::Yes) => "raise once",
+        (RequestKind::Cap { .. }, Action::YesWider) if class >= SizeClass::Tabs => {
+            "for the session"
+        }
+        (RequestKind::Cap { .. }, Action::YesWider) => "always",
+        (_, Action::Yes) => "it happened",
+        (_, Action::Again) => "run it",
+        (_, Action::PassOver) => "skip",
         _ => "stop",
     }
 }
 
-fn focus(cx: &PaneContext<'_>) -> Vec<Hint> {
+/// What the pane with the focus offers, and `run` among it.
+fn focus(cx: &PaneContext<'_>, run: Option<Hint>) -> Vec<Hint> {
     let key = |action| cx.keymap.key(action);
-    match cx.ui.focus {
+    let mut hints = match cx.ui.focus {
         Focus::Graph => {
             let moves = cx.keymap.keys(&[Action::Left, Action::Down, Action::Up, Action::Right]);
             let mut hints = vec![(moves, "move"), (key(Action::Open), "open")];
-            hints.extend(on_task(cx));
+            hints.extend(on_task(selected(cx), cx));
+            // It goes before what only changes the view.
+            hints.extend(run);
             hints.push((key(Action::Zoom), "zoom"));
             if !cx.ui.graph.following && !cx.mode.is_past() {
                 hints.push((key(Action::Follow), "follow"));
             }
-            hints
+            return hints;
         }
         Focus::Trace => {
             let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
@@ -140,19 +163,25 @@ fn focus(cx: &PaneContext<'_>) -> Vec<Hint> {
             hints
         }
         Focus::Running => {
-            vec![(cx.keymap.keys(&[Action::Down, Action::Up]), "move"), (key(Action::Open), "open")]
+            let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
+            let mut hints = vec![(moves, "move"), (key(Action::Open), "open")];
+            hints.extend(on_task(running::selected(cx.state, cx.ui), cx));
+            hints
         }
         Focus::Approval => Vec::new(),
-    }
+    };
+    hints.extend(run);
+    hints
 }
 
 /// What can be done with the selected task.
-fn on_task(cx: &PaneContext<'_>) -> Vec<Hint> {
-    let Some(task) = selected(cx).filter(|_| cx.can_act && !cx.mode.is_past()) else {
+fn on_task(task: Option<usize>, cx: &PaneContext<'_>) -> Vec<Hint> {
+    let Some(task) = task.filter(|_| cx.can_act && !cx.mode.is_past()) else {
         return Vec::new();
     };
     let key = |action| cx.keymap.key(action);
     match cx.state.tasks.row(task).status {
+        TaskStatus::Running if cx.state.run.is_active() => vec![(key(Action::StopTask), "stop it")],
         TaskStatus::Yours => vec![(key(Action::Done), "done"), (key(Action::Skip), "skip")],
         TaskStatus::Failed | TaskStatus::Skipped(_) => vec![
             (key(Action::Retry), "retry"),
@@ -170,7 +199,8 @@ fn run(cx: &PaneContext<'_>) -> Option<Hint> {
     let words = match cx.state.run.phase {
         RunPhase::Running => "pause run",
         RunPhase::Paused => "go on",
-        RunPhase::Idle | RunPhase::Interrupted if cx.state.may_run() => "run",
+        RunPhase::Interrupted if cx.state.may_run() => "go on",
+        RunPhase::Idle if cx.state.may_run() => "run it",
         _ => return None,
     };
     Some((cx.keymap.key(Action::Pause), words))

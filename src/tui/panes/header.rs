@@ -104,7 +104,8 @@ fn draw_second(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let totals = cx.state.totals;
     let mut facts = Vec::new();
     if totals.anomalies > 0 {
-        facts.push(format!("{} anomalies", units::count(totals.anomalies)));
+        let word = if totals.anomalies == 1 { "anomaly" } else { "anomalies" };
+        facts.push(format!("{} {word}", units::count(totals.anomalies)));
     }
     facts.push(format!("{} tokens", units::tokens_whole(totals.tokens)));
     facts.push(totals.cost.to_string());

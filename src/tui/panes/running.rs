@@ -9,7 +9,7 @@ use crate::tui::areas::SizeClass;
 use crate::tui::context::{Pane, PaneContext};
 use crate::tui::glyphs::task_glyph;
 use crate::tui::theme::Role;
-use crate::tui::ui_state::Focus;
+use crate::tui::ui_state::{Focus, UiState};
 use crate::tui::widgets::{Line, piece, rule};
 
 /// The running pane.
@@ -27,6 +27,11 @@ pub(crate) fn active(state: &SessionState) -> Vec<usize> {
     // What the machine does first, what waits for the person after it.
     tasks.sort_by_key(|task| state.tasks.row(*task).status == TaskStatus::Yours);
     tasks
+}
+
+/// The task under the cursor of the pane.
+pub(crate) fn selected(state: &SessionState, ui: &UiState) -> Option<usize> {
+    active(state).get(ui.running).copied()
 }
 
 impl Pane for RunningPane {

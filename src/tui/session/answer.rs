@@ -11,6 +11,7 @@ use crate::tui::keymap::Action;
 use crate::tui::overlays::{Choose, Overlay};
 use crate::tui::panes::approval::{AnswerRow, answer_rows, current, is_yes};
 use crate::tui::ui_state::CardUi;
+use crate::tui::widgets::counted;
 
 /// Keys this soon after a request appeared were meant for something else.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -37,7 +38,9 @@ impl Screen {
         if is_yes(action) && !self.ui.card.seen {
             let below = self.card.below(self.ui.card.scroll);
             let key = self.keymap.key(Action::Down);
-            return self.say(format!("{below} more lines below, {key} scrolls to them"));
+            let lines = counted(below, "more line");
+            let them = if below == 1 { "it" } else { "them" };
+            return self.say(format!("{lines} below, {key} scrolls to {them}"));
         }
         self.give(id, &row)
     }

@@ -9,6 +9,8 @@ use crate::state::{RunPhase, TaskStatus};
 use crate::tui::context::Mode;
 use crate::tui::keymap::Action;
 use crate::tui::overlays::{Choose, Input, Overlay, Purpose, Wish};
+use crate::tui::panes::running;
+use crate::tui::ui_state::Focus;
 
 impl Screen {
     /// Says one line to the person.
@@ -54,17 +56,24 @@ impl Screen {
         match self.latest.run.phase {
             RunPhase::Running => self.send(Command::Pause, "pause"),
             RunPhase::Paused => self.send(Command::Continue, "go on"),
-            RunPhase::Idle | RunPhase::Interrupted if self.latest.may_run() => {
-                self.send(Command::Run { by: Actor::Person }, "run")
+            RunPhase::Idle if self.latest.may_run() => {
+                self.send(Command::Run { by: Actor::Person }, "run it")
             }
-            RunPhase::Idle => self.say("the plan has not been approved"),
-            RunPhase::Interrupted | RunPhase::Finished { .. } => self.say("the run has ended"),
+            RunPhase::Interrupted if self.latest.may_run() => {
+                self.send(Command::Run { by: Actor::Person }, "go on")
+            }
+            RunPhase::Idle | RunPhase::Interrupted => self.say("the plan has not been approved"),
+            RunPhase::Finished { .. } => self.say("the run has ended"),
         }
     }
 
-    /// The selected task and its status.
+    /// The task that has the focus, in the graph or among those that run, and its status.
     fn selected_task(&self) -> Option<(TaskId, TaskStatus)> {
-        let id = self.ui.graph.selected.clone()?;
+        let id = match self.ui.focus {
+            Focus::Running => running::selected(&self.latest, &self.ui)
+                .map(|task| self.latest.tasks.id(task).clone())?,
+            _ => self.ui.graph.selected.clone()?,
+        };
         let status = self.latest.tasks.get(&id)?.status;
         Some((id, status))
     }
@@ -122,6 +131,34 @@ impl Screen {
             title: "skip".to_owned(),
             question: format!("Go on without {task}?"),
             options,
+        }));
+        Flow::Draw
+    }
+
+    /// Asks whether to end the selected task, which cannot be taken back.
+    pub(super) fn stop_task(&mut self) -> Flow {
+        if let Some(why) = self.cannot_act() {
+            return self.say(why);
+        }
+        let Some((task, status)) = self.selected_task() else {
+            return self.say("no task is selected");
+        };
+        if !self.latest.run.is_active() {
+            return self.say("nothing runs now, there is nothing to stop");
+        }
+        if status != TaskStatus::Running {
+            return self.say(format!("{task} is {}, there is nothing to stop", status.word()));
+        }
+        let command = Command::CancelTask { task: task.clone() };
+        self.ui.overlay = Some(Overlay::Choose(Choose {
+            title: "stop".to_owned(),
+            question: format!("Stop {task} while it runs?"),
+            options: vec![wish(
+                'y',
+                format!("stop {task}"),
+                "it counts as failed and can be retried",
+                command,
+            )],
         }));
         Flow::Draw
     }

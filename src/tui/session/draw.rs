@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::Screen;
 use crate::replay::SourceError;
+use crate::state::RunPhase;
 use crate::tui::areas::{Needs, SizeClass, areas, graph_room};
 use crate::tui::context::{Pane, PaneContext};
 use crate::tui::glyphs::sweep;
@@ -153,10 +154,10 @@ impl Screen {
     fn draw_too_small(&self, buf: &mut Buffer) {
         let cx = self.context(SizeClass::TooSmall);
         let area = buf.area;
-        let text = format!(
-            "Planwright needs 60x16, this is {}x{}. The run goes on.",
-            area.width, area.height
-        );
+        let mut text = format!("Planwright needs 60x16, this is {}x{}.", area.width, area.height);
+        if !self.is_saved() && self.latest.run.phase == RunPhase::Running {
+            text.push_str(" The run goes on.");
+        }
         let mut lines = vec![(text, Role::Text)];
         if let Some(open) = self.state().requests.oldest() {
             lines.push((format!("? {}", open.request.question), Role::Asks));

@@ -101,6 +101,14 @@ impl Screen {
                 Flow::Draw
             }
             Action::OnlyTask => self.only_task(),
+            Action::CardStart => {
+                self.ui.card.scroll = 0;
+                Flow::Draw
+            }
+            Action::CardEnd => {
+                self.ui.card.scroll = self.card.most();
+                Flow::Draw
+            }
             Action::Help => {
                 self.ui.overlay = Some(Overlay::Help { scroll: 0 });
                 Flow::Draw
@@ -115,6 +123,7 @@ impl Screen {
             Action::Retry => self.retry(false),
             Action::RetryWithDependents => self.retry(true),
             Action::Skip => self.skip(),
+            Action::StopTask => self.stop_task(),
             Action::Pause => self.pause_or_go_on(),
             Action::PreviousEvent => return self.step_event(-1),
             Action::NextEvent => return self.step_event(1),

@@ -32,7 +32,7 @@ use crate::event::Command;
 use crate::model::{RequestId, Seq, SessionId};
 use crate::replay::{History, SourceError};
 use crate::state::timeline::Timeline;
-use crate::state::{RunPhase, SessionState};
+use crate::state::{RunPhase, SessionState, SessionStatus};
 
 /// What reaches a screen.
 #[derive(Debug)]
@@ -173,14 +173,23 @@ impl Screen {
         std::mem::take(&mut self.bell)
     }
 
-    /// What stays in the scrollback.
-    pub(crate) fn summary(&self) -> String {
+    /// What stays in the scrollback; nothing if there is none any more.
+    pub(crate) fn summary(&self, reason: ExitReason) -> String {
+        if matches!(reason, ExitReason::TerminalGone | ExitReason::Signal("SIGHUP")) {
+            return String::new();
+        }
+        // Leaving interrupts what this process carries on.
+        let status = if self.commands.is_some() && self.latest.run.is_active() {
+            SessionStatus::Interrupted
+        } else {
+            self.latest.status()
+        };
         let counts = self.latest.tasks.counts();
         let id = self.id.short();
         let title = crate::text::clean_line(&self.latest.session.title);
         let text = format!(
             "Session {id}, {title}: {}, {} of {} done, cost {}.",
-            self.latest.status().word(),
+            status.word(),
             counts.done,
             counts.total(),
             self.latest.totals.cost,
@@ -197,7 +206,7 @@ impl Screen {
 
 /// The places whose keys mean something, the most special first.
 pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Place> {
-    let mut places = Vec::with_capacity(3);
+    let mut places = Vec::with_capacity(4);
     match ui.focus {
         Focus::Approval if approval::current(state, ui).is_some() => places.push(Place::Card),
         Focus::Graph | Focus::Running => places.push(Place::Graph),
@@ -207,6 +216,8 @@ pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Plac
     if mode.is_past() {
         // In the past nothing can be answered, so that its own keys go first.
         places.insert(0, Place::Replay);
+    } else if places.contains(&Place::Card) {
+        places.push(Place::OpenCard);
     }
     places.push(Place::Screen);
     places

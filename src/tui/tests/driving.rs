@@ -387,3 +387,108 @@ fn a_task_card_shows_command_and_failure() {
     shown.press(&["Enter"]);
     insta::assert_snapshot!("task_card_80x24", shown.text(80, 24));
 }
+
+#[test]
+fn a_running_task_is_stopped_only_after_a_question() {
+    let stop = |task: &str| Some(Command::CancelTask { task: task.into() });
+    let mut shown = Fixture::running().live();
+    shown.screen.ui.select("port".into());
+    assert!(shown.text(120, 40).contains("X stop it"));
+    shown.press(&["X"]);
+    assert_eq!(shown.sent(), None);
+    insta::assert_snapshot!("stop_80x24", shown.text(80, 24));
+    shown.press(&["n"]);
+    assert_eq!(shown.sent(), None);
+    shown.press(&["X", "y"]);
+    assert_eq!(shown.sent(), stop("port"));
+    shown.screen.ui.select("tests".into());
+    shown.press(&["X"]);
+    assert!(shown.text(120, 40).contains("tests is waiting, there is nothing to stop"));
+}
+
+#[test]
+fn the_row_of_the_running_pane_is_the_task_that_keys_mean() {
+    let mut shown = Fixture::running().live();
+    shown.screen.ui.select("tests".into());
+    shown.draw(120, 40);
+    shown.press(&["Tab", "Tab", "j"]);
+    assert!(shown.text(120, 40).contains("X stop it"));
+    shown.press(&["X", "y"]);
+    assert_eq!(shown.sent(), Some(Command::CancelTask { task: "docs".into() }));
+}
+
+#[test]
+fn one_key_runs_what_was_kept_and_goes_on_with_what_was_interrupted() {
+    let run = Some(Command::Run { by: Actor::Person });
+    let mut kept = Fixture::release().kept().live();
+    assert!(kept.text(80, 24).contains("P run it"));
+    kept.press(&["P"]);
+    assert_eq!(kept.sent(), run);
+    let mut interrupted = Fixture::running().interrupted().live();
+    assert!(interrupted.text(80, 24).contains("P go on"));
+    interrupted.press(&["P"]);
+    assert_eq!(interrupted.sent(), run);
+    let mut paused = Fixture::running().pause().live();
+    assert!(paused.text(80, 24).contains("P go on"));
+    paused.press(&["P"]);
+    assert_eq!(paused.sent(), Some(Command::Continue));
+    let mut asking = Fixture::release().live();
+    asking.press(&["P"]);
+    assert_eq!(asking.sent(), None);
+}
+
+#[test]
+fn a_card_can_be_read_from_end_to_end() {
+    for (end, start) in [("End", "Home"), ("G", "g")] {
+        let mut shown = settled(&Fixture::release(), 80, 24);
+        let top = shown.text(80, 24);
+        assert!(top.contains("x abandon"));
+        assert!(top.lines().last().unwrap().contains("x abandon"), "{top}");
+        shown.press(&[end]);
+        assert!(!shown.text(80, 24).contains("more line"));
+        shown.press(&[start]);
+        assert_eq!(shown.screen.ui.card.scroll, 0);
+        assert_eq!(shown.screen.mode(), Mode::Live);
+        shown.press(&["a"]);
+        assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
+    }
+    // In the past the same keys move in time.
+    let mut past = Fixture::failed().replay(4);
+    past.press(&["End"]);
+    assert_eq!(past.screen.state().seq.0, Fixture::failed().records.len() as u64);
+}
+
+#[test]
+fn the_last_line_below_is_one_line() {
+    let mut shown = settled(&Fixture::release(), 80, 24);
+    shown.press(&["j", "j", "a"]);
+    assert!(shown.text(80, 24).contains("1 more line below, j scrolls to it"));
+}
+
+#[test]
+fn a_limit_is_raised_or_kept_by_its_keys() {
+    for (key, action) in [
+        ("a", ChoiceAction::RaiseOnce),
+        ("s", ChoiceAction::RaiseForSession),
+        ("x", ChoiceAction::Stop),
+    ] {
+        let mut shown = settled(&Fixture::capped(), 80, 24);
+        shown.press(&[key]);
+        let answer = Answer::from(action);
+        let by = Actor::Person;
+        assert_eq!(shown.sent(), Some(Command::Answer { id: RequestId(2), answer, by }));
+    }
+}
+
+#[test]
+fn the_summary_says_that_leaving_interrupts() {
+    let summary = |fixture: &Fixture, reason| fixture.live().screen.summary(reason);
+    let running = Fixture::running();
+    let text = summary(&running, ExitReason::QuitWhileRunning);
+    assert!(text.contains("interrupted, 3 of 11 done"), "{text}");
+    assert!(text.contains("Resume: planwright resume"), "{text}");
+    assert!(summary(&Fixture::failed(), ExitReason::BackToList).contains("failed, 5 of 11"));
+    assert!(summary(&Fixture::release(), ExitReason::Quit).contains("needs you"));
+    assert_eq!(summary(&running, ExitReason::TerminalGone), "");
+    assert_eq!(summary(&running, ExitReason::Signal("SIGHUP")), "");
+}

@@ -17,7 +17,7 @@ use crate::event::{
 };
 use crate::model::request::{Choice, Detail};
 use crate::model::{
-    Actor, Answer, CallId, Category, ChoiceAction, Digest, Failure, GraphFacts, Link,
+    Actor, Answer, CallId, Cap, Category, ChoiceAction, Digest, Failure, GraphFacts, Link,
     Normalization, Plan, Request, RequestId, RequestKind, RunKind, Seq, SessionId, SkipReason,
     TaskId, TaskNode,
 };
@@ -302,6 +302,51 @@ impl Fixture {
 
     pub(crate) fn skip(self, task: &str, reason: SkipReason) -> Self {
         self.with(TaskEvent::Skipped { task: task.into(), reason })
+    }
+
+    /// The plan is approved and kept for later.
+    pub(crate) fn kept(mut self) -> Self {
+        let id = RequestId(self.asked);
+        let answer = Answer::from(ChoiceAction::ApproveAndStop);
+        self.push(ApprovalEvent::Answered { id, answer, by: Actor::Person });
+        let hash = self.hash.clone();
+        self.with(PlanEvent::Approved { hash, by: Actor::Person })
+    }
+
+    /// The process went away, and another one opened the session.
+    pub(crate) fn interrupted(self) -> Self {
+        self.with(RunEvent::Interrupted { why: "quit".into() })
+    }
+
+    /// A run that is held because it spent all it may.
+    pub(crate) fn capped() -> Self {
+        let cap = Cap::BudgetPerSessionUsd;
+        let kind = RequestKind::Cap { cap };
+        Self::running().with(RunEvent::Paused(crate::event::PauseCause::Cap { cap })).ask(
+            kind,
+            "budget_per_session_usd of $5.00 is reached. Raise it?",
+            "$5.02 used; what runs now finishes, nothing new starts",
+            &[],
+            &[Detail::new("left to do", "4 tasks wait, 2 run, 3 are done")],
+            vec![
+                Choice::new(
+                    ChoiceAction::RaiseOnce,
+                    "raise once",
+                    "goes on until $5.12, then asks again",
+                ),
+                Choice::new(
+                    ChoiceAction::RaiseForSession,
+                    "raise for the session",
+                    "no limit until this session ends",
+                ),
+                Choice::new(
+                    ChoiceAction::Stop,
+                    "stop, keep results",
+                    "what is done stays; resume later",
+                ),
+            ],
+            None,
+        )
     }
 
     pub(crate) fn pause(self) -> Self {

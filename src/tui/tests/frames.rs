@@ -60,6 +60,30 @@ fn a_call_in_doubt() {
 }
 
 #[test]
+fn a_limit_that_is_reached() {
+    let fixture = Fixture::capped();
+    insta::assert_snapshot!("cap_120x40", fixture.live().text(120, 40));
+    insta::assert_snapshot!("cap_80x24", fixture.live().text(80, 24));
+    insta::assert_snapshot!("cap_60x16", fixture.live().text(60, 16));
+}
+
+#[test]
+fn a_plan_that_was_kept_and_a_run_that_was_interrupted() {
+    insta::assert_snapshot!("kept_80x24", Fixture::release().kept().live().text(80, 24));
+    let interrupted = Fixture::running().interrupted();
+    insta::assert_snapshot!("interrupted_80x24", interrupted.live().text(80, 24));
+}
+
+#[test]
+fn one_of_a_thing_is_no_plural() {
+    let mut plan = release_plan();
+    plan.tasks.truncate(1);
+    let fixture = Fixture::new("One").propose(plan, vec![]).ask_plan();
+    let text = fixture.live().text(120, 40);
+    assert!(text.contains("1 task, 1 layer"), "{text}");
+}
+
+#[test]
 fn a_session_without_a_plan() {
     let fixture = Fixture::new("Nothing yet");
     insta::assert_snapshot!("empty_120x40", fixture.live().text(120, 40));
@@ -88,6 +112,9 @@ fn long_and_wide_titles() {
 #[test]
 fn a_terminal_that_is_too_small_says_so() {
     insta::assert_snapshot!("too_small_52x14", Fixture::release().live().text(52, 14));
+    let running = Fixture::running();
+    assert!(running.live().text(58, 14).contains("The run goes on."));
+    assert!(!running.replay(last(&running)).text(58, 14).contains("The run goes on."));
 }
 
 #[test]

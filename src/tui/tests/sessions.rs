@@ -60,6 +60,28 @@ fn what_needs_the_person_comes_first() {
 }
 
 #[test]
+fn tasks_of_the_person_need_the_person() {
+    let items = vec![
+        item("aaaaaa000000", "Garden", SessionStatus::Yours, 2),
+        item("bbbbbb000000", "Docs", SessionStatus::Held, 1),
+    ];
+    let text = draw(&mut List::new(items, &settings()).unwrap(), 80, 24);
+    let row = |words| text.lines().position(|line| line.contains(words)).unwrap();
+    assert!(row("needs you 1") < row("Garden"));
+    assert!(row("Garden") < row("held 1"));
+    assert!(row("held 1") < row("Docs"));
+}
+
+#[test]
+fn a_notice_stays_until_the_next_key() {
+    let mut list = List::new(items(), &settings()).unwrap();
+    list.notify("it cannot be suspended");
+    assert!(draw(&mut list, 80, 24).contains("it cannot be suspended"));
+    press(&mut list, KeyCode::Down);
+    assert!(!draw(&mut list, 80, 24).contains("it cannot be suspended"));
+}
+
+#[test]
 fn an_empty_list_teaches() {
     let mut list = List::new(Vec::new(), &settings()).unwrap();
     insta::assert_snapshot!("list_empty_80x24", draw(&mut list, 80, 24));
@@ -73,9 +95,9 @@ fn enter_chooses_and_every_row_can_be_reached() {
         press(&mut list, KeyCode::Down);
         draw(&mut list, 60, 8);
     }
-    assert!(draw(&mut list, 60, 8).contains("► ■ eeeeee  Garden beds"));
+    assert!(draw(&mut list, 60, 8).contains("► ✗ cccccc  Migrate CI"));
     assert_eq!(press(&mut list, KeyCode::Enter), Flow::Exit(ExitReason::Quit));
-    assert_eq!(list.chosen, Some(SessionId::new("eeeeee000000")));
+    assert_eq!(list.chosen, Some(SessionId::new("cccccc000000")));
 }
 
 #[test]

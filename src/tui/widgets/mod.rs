@@ -5,3 +5,9 @@ mod rule;
 
 pub(crate) use line::{Line, Piece, piece, width_of};
 pub(crate) use rule::{RuleKind, rule};
+
+/// A number of things, `1 task` or `2 tasks`.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}

@@ -13,7 +13,7 @@ use crate::tui::context::{Mode, Pane, PaneContext};
 use crate::tui::glyphs::task_glyph;
 use crate::tui::theme::Role;
 use crate::tui::ui_state::Focus;
-use crate::tui::widgets::{Line, piece, rule};
+use crate::tui::widgets::{Line, counted, piece, rule};
 
 /// Cells kept free around a selection that is brought into view.
 const MARGIN: i32 = 2;
@@ -104,7 +104,8 @@ fn facts(cx: &PaneContext<'_>) -> String {
     let Some(revision) = &cx.state.plan.current else { return String::new() };
     let tasks = revision.plan.tasks.len();
     let minutes: u64 = critical_minutes(cx);
-    let mut text = format!("{tasks} tasks, {} layers", revision.facts.layers);
+    let mut text =
+        format!("{}, {}", counted(tasks, "task"), counted(revision.facts.layers as usize, "layer"));
     if minutes > 0 {
         text = format!("critical path {} · {text}", crate::text::units::planned(minutes));
     }

@@ -1,0 +1,240 @@
+//! What the person types, and whether the terminal is still there.
+//!
+//! Crossterm's reader takes the end of the input for "nothing yet" and never returns once the terminal hung up. So only
+//! a thread of its own asks it, and only while the terminal is there; another thread waits for the hang-up alone.
+
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::Event;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use tokio::sync::mpsc;
+
+/// How many inputs may wait to be taken in.
+const WAITING: usize = 1_024;
+/// How long the reader rests after there was something to read and it was not for this process.
+const REST: Duration = Duration::from_millis(50);
+
+/// What comes from the terminal.
+#[derive(Debug)]
+pub(crate) enum Typed {
+    Event(Event),
+    /// Nobody is on the other side any more.
+    Gone,
+}
+
+/// Reads the terminal until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Input {
+    tty: Arc<OwnedFd>,
+    typed: mpsc::Receiver<Typed>,
+    /// The threads end when this is closed.
+    _stop: PipeWriter,
+}
+
+impl Input {
+    pub(crate) fn open() -> io::Result<Self> {
+        let tty = Arc::new(terminal()?);
+        let (stopped, stop) = io::pipe()?;
+        let (sender, typed) = mpsc::channel(WAITING);
+        let reader = Threaded {
+            tty: Arc::clone(&tty),
+            stopped: stopped.try_clone()?,
+            sender: sender.clone(),
+        };
+        let watcher = Threaded { tty: Arc::clone(&tty), stopped, sender };
+        spawn("terminal-input", move || reader.read())?;
+        spawn("terminal-watch", move || watcher.watch())?;
+        Ok(Self { tty, typed, _stop: stop })
+    }
+
+    /// The next input. Can be dropped and asked again without a loss.
+    pub(crate) async fn next(&mut self) -> Typed {
+        self.typed.recv().await.unwrap_or(Typed::Gone)
+    }
+
+    /// Input that is already there.
+    pub(crate) fn waiting(&mut self) -> Option<Typed> {
+        match self.typed.try_recv() {
+            Ok(typed) => Some(typed),
+            Err(mpsc::error::TryRecvError::Empty) => None,
+            Err(mpsc::error::TryRecvError::Disconnected) => Some(Typed::Gone),
+        }
+    }
+
+    /// Whether an error of the terminal means that nobody is there any more.
+    pub(crate) fn is_lost(&self, error: &io::Error) -> bool {
+        is_gone(error) || has_hung_up(&*self.tty)
+    }
+}
+
+/// The terminal that crossterm reads: the standard input, or the controlling terminal if that is something else.
+fn terminal() -> io::Result<OwnedFd> {
+    let input = io::stdin();
+    if rustix::termios::isatty(&input) {
+        return input.as_fd().try_clone_to_owned();
+    }
+    Ok(File::options().read(true).write(true).open("/dev/tty")?.into())
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work).map(|_| ())
+}
+
+/// What both threads have.
+struct Threaded {
+    tty: Arc<OwnedFd>,
+    stopped: PipeReader,
+    sender: mpsc::Sender<Typed>,
+}
+
+impl Threaded {
+    fn read(self) {
+        loop {
+            let seen = wait(&*self.tty, &self.stopped, PollFlags::IN);
+            let read = match seen {
+                Seen::Input if is_foreground(&*self.tty) => self.pass_on(),
+                Seen::Input => Ok(0),
+                Seen::Gone => break,
+                Seen::Stopped => return,
+            };
+            match read {
+                // Someone else's input, or a part of a key: it must not keep this thread busy.
+                Ok(0) => std::thread::sleep(REST),
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        let _ = self.sender.blocking_send(Typed::Gone);
+    }
+
+    /// Passes on all that can be read now, and says how much that was.
+    fn pass_on(&self) -> io::Result<usize> {
+        let mut count = 0;
+        while crossterm::event::poll(Duration::ZERO)? {
+            let event = Typed::Event(crossterm::event::read()?);
+            self.sender
+                .blocking_send(event)
+                .map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn watch(self) {
+        if wait(&*self.tty, &self.stopped, PollFlags::empty()) == Seen::Gone {
+            let _ = self.sender.blocking_send(Typed::Gone);
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    Input,
+    Gone,
+    Stopped,
+}
+
+/// Sleeps until the terminal has one of the flags, hangs up, or is not wanted any more.
+fn wait(tty: &impl AsFd, stopped: &impl AsFd, flags: PollFlags) -> Seen {
+    loop {
+        let mut fds =
+            [PollFd::new(tty, flags), PollFd::new(stopped, PollFlags::IN | PollFlags::HUP)];
+        match poll(&mut fds, None) {
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(_) => return Seen::Gone,
+        }
+        if !fds[1].revents().is_empty() {
+            return Seen::Stopped;
+        }
+        if fds[0].revents().intersects(ENDED) {
+            return Seen::Gone;
+        }
+        if !fds[0].revents().is_empty() {
+            return Seen::Input;
+        }
+    }
+}
+
+const ENDED: PollFlags = PollFlags::HUP.union(PollFlags::ERR).union(PollFlags::NVAL);
+
+fn has_hung_up(tty: &impl AsFd) -> bool {
+    let mut fds = [PollFd::new(tty, PollFlags::empty())];
+    let now = rustix::event::Timespec::default();
+    poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(ENDED)
+}
+
+/// Whether what is typed is meant for this process. Where nobody can tell, it is.
+fn is_foreground(tty: &impl AsFd) -> bool {
+    rustix::termios::tcgetpgrp(tty).map_or(true, |group| group == rustix::process::getpgrp())
+}
+
+/// Whether an error means that nobody is on the other side any more.
+fn is_gone(error: &io::Error) -> bool {
+    let gone = [Errno::IO, Errno::PIPE, Errno::NXIO, Errno::NOTTY, Errno::BADF];
+    error.kind() == io::ErrorKind::UnexpectedEof
+        || gone.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::time::Instant;
+
+    use portable_pty::{MasterPty, PtySize, native_pty_system};
+    use rustix::fs::{Mode, OFlags};
+
+    use super::*;
+
+    fn pair() -> (Box<dyn MasterPty + Send>, OwnedFd) {
+        let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+        let name = pair.master.tty_name().unwrap();
+        let tty = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        (pair.master, tty)
+    }
+
+    #[test]
+    fn a_terminal_that_goes_away_is_noticed_at_once() {
+        let (master, tty) = pair();
+        let (stopped, _stop) = io::pipe().unwrap();
+        assert!(!has_hung_up(&tty));
+        let start = Instant::now();
+        let closing = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(master);
+        });
+        assert_eq!(wait(&tty, &stopped, PollFlags::empty()), Seen::Gone);
+        assert_eq!(wait(&tty, &stopped, PollFlags::IN), Seen::Gone);
+        assert!(has_hung_up(&tty));
+        assert!(start.elapsed() < Duration::from_secs(1));
+        closing.join().unwrap();
+    }
+
+    #[test]
+    fn input_wakes_the_reader_and_not_the_one_that_watches() {
+        let (master, tty) = pair();
+        let (stopped, stop) = io::pipe().unwrap();
+        master.take_writer().unwrap().write_all(b"a\n").unwrap();
+        assert_eq!(wait(&tty, &stopped, PollFlags::IN), Seen::Input);
+        let watching = std::thread::spawn(move || wait(&tty, &stopped, PollFlags::empty()));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!watching.is_finished());
+        drop(stop);
+        assert_eq!(watching.join().unwrap(), Seen::Stopped);
+    }
+
+    #[test]
+    fn errors_of_a_dead_terminal_are_told_from_others() {
+        for errno in [Errno::IO, Errno::NOTTY, Errno::BADF, Errno::PIPE, Errno::NXIO] {
+            assert!(is_gone(&errno.into()), "{errno}");
+        }
+        assert!(is_gone(&io::ErrorKind::UnexpectedEof.into()));
+        assert!(!is_gone(&Errno::NOSPC.into()));
+        assert!(!is_gone(&Errno::INTR.into()));
+    }
+}
