@@ -30,7 +30,7 @@ use crate::model::{FixedEvent, PlanContext, Roadmap, Schedule, ScheduledBlock};
 use crate::planning::calendar::CalendarError;
 
 /// Generated schedules of one search: about 20 ms for 120 leaves.
-pub const SCHEDULE_ITERATIONS: u64 = 400;
+pub const SCHEDULE_ITERATIONS: u64 = 280;
 
 /// A block of another plan of the same person.
 #[derive(Clone, Debug, PartialEq)]

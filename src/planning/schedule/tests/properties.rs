@@ -149,7 +149,7 @@ proptest! {
             let freq = [Daily, Weekly, Monthly, Quarterly, Yearly][usize::from(freq % 5)];
             let index = usize::from(at) % case.roadmap.nodes.len();
             let at_local = (interval % 2 == 0).then(|| jiff::civil::time((interval % 24) as i8, 30, 0, 0));
-            case.roadmap.nodes[index].recurrence = Some(Recurrence { interval, count, at_local, ..Recurrence::every(freq) });
+            case.roadmap.nodes[index].recurrence = Some(Recurrence { interval, at_local, count, ..Recurrence::every(freq) });
         }
         for (from, to, lag) in pairs {
             case.roadmap.dependencies.push(Dependency::finish_to_start(pick(from), pick(to)).with_lag(lag));
