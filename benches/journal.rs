@@ -7,6 +7,9 @@
     clippy::unwrap_used,
     reason = "a benchmark prints, and stops at the first failure"
 )]
+#![expect(unreachable_pub, reason = "a benchmark has no outside")]
+
+mod support;
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -21,6 +24,7 @@ use planwright::store::{
     Ack, Batch, Journal, NewSession, OpenMode, Row, SessionSummary, Sizes, Store,
 };
 use rusqlite::{Connection, params};
+use support::Kept;
 
 const STEPS: u64 = 100_000;
 const CHECKPOINT_EVERY: u64 = 500;
@@ -30,15 +34,17 @@ fn main() {
     let rows: Vec<Row> = (1..=STEPS).map(step).collect();
     let bytes: usize = rows.iter().map(|row| row.payload.len()).sum();
     println!("{STEPS} steps of {} bytes on average", bytes / rows.len());
+    let mut kept = Kept::of("journal");
     for batch in [16, 128, 1024] {
-        throughput(&rows, batch);
+        throughput(&rows, batch, &mut kept);
     }
     single_events(&rows);
-    space_and_seek(&rows);
+    space_and_seek(&rows, &mut kept);
+    println!("{}", kept.verdict());
 }
 
 /// Ours and theirs in turn, the best of each.
-fn throughput(rows: &[Row], batch: usize) {
+fn throughput(rows: &[Row], batch: usize, kept: &mut Kept) {
     let [mut raw, mut strict, mut flowing] = [Duration::MAX; 3];
     for _ in 0..ROUNDS {
         raw = raw.min(raw_sqlite(rows, batch));
@@ -53,6 +59,10 @@ fn throughput(rows: &[Row], batch: usize) {
         rate(flowing),
         raw.as_secs_f64() / flowing.as_secs_f64(),
     );
+    for (name, own) in [("one-at-a-time", strict), ("16-under-way", flowing)] {
+        let cost = own.as_secs_f64() / raw.as_secs_f64();
+        kept.compare(&format!("time-of-batches-of-{batch}-{name}"), cost);
+    }
 }
 
 fn rate(time: Duration) -> String {
@@ -133,7 +143,7 @@ fn insert_raw(connection: &Connection, rows: &[Row], batch: usize) {
     }
 }
 
-fn space_and_seek(rows: &[Row]) {
+fn space_and_seek(rows: &[Row], kept: &mut Kept) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("raw.db");
     let connection = raw(&file);
@@ -162,7 +172,8 @@ fn space_and_seek(rows: &[Row]) {
         per_step(sizes.checkpoint_bytes),
         sealed as f64 / plain as f64,
     );
-    seek(&store, &session);
+    kept.compare("bytes-a-step", sealed as f64 / plain as f64);
+    seek(&store, &session, kept);
 }
 
 /// Waits until the writer has nothing left to tidy up.
@@ -181,7 +192,7 @@ fn per_step(bytes: u64) -> f64 {
     bytes as f64 / STEPS as f64
 }
 
-fn seek(store: &Store, session: &SessionId) {
+fn seek(store: &Store, session: &SessionId, kept: &mut Kept) {
     let reader = store.reader().unwrap();
     let mut random = Random(7);
     let (mut floor, mut whole, mut single) = (Vec::new(), Vec::new(), Vec::new());
@@ -204,12 +215,18 @@ fn seek(store: &Store, session: &SessionId) {
         assert!(reader.row(session, seq).unwrap().is_some());
         single.push(start.elapsed());
     }
+    kept.compare("seek-p95-beside-checkpoint-row", p95(&mut whole) / p95(&mut floor));
     println!("checkpoint row: {}", quantiles(floor));
     println!("seek, checkpoint and up to {CHECKPOINT_EVERY} events: {}", quantiles(whole));
     println!("one event out of a sealed run: {}", quantiles(single));
     let start = Instant::now();
     reader.scan(session, Seq(1)..=Seq(STEPS), None, |_| ControlFlow::Continue(())).unwrap();
     println!("reading all {STEPS} events: {:.0} ms", millis(start.elapsed()));
+}
+
+fn p95(times: &mut [Duration]) -> f64 {
+    times.sort_unstable();
+    millis(times[(times.len() - 1) * 95 / 100])
 }
 
 fn quantiles(mut times: Vec<Duration>) -> String {

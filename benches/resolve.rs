@@ -13,6 +13,9 @@
 //! with four priorities, many estimates and affinities, and ids in no order, so that every part of the key decides.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(unreachable_pub, reason = "a benchmark has no outside")]
+
+mod support;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,6 +27,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use planwright::model::{Link, TaskNode};
 use planwright::planning::graph::resolve;
+use support::Kept;
 
 /// The share of petgraph's time that resolving may take from 1,000 tasks on.
 const TARGET: f64 = 1.0;
@@ -45,6 +49,7 @@ fn main() {
     // time, and page faults are most of what is measured.
     drop(black_box(vec![1u8; 30 << 20]));
     let mut missed = false;
+    let mut kept = Kept::of("resolve");
     for count in [100, 1_000, 10_000, 100_000] {
         for kind in [Kind::Listed, Kind::Shuffled, Kind::Keyed] {
             let samples: Vec<Sample> = (0..(20_000 / count).clamp(2, 16))
@@ -53,9 +58,10 @@ fn main() {
             let [own, peer, floor] = measure(&samples);
             let ratio = own.as_secs_f64() / peer.as_secs_f64();
             missed |= count >= 1_000 && kind == Kind::Listed && ratio > TARGET;
+            let kind = format!("{kind:?}").to_lowercase();
+            kept.compare(&format!("{kind}-{count}-beside-petgraph"), ratio);
             println!(
-                "{count:<8} {:<9} {:>7} {:>8.1} µs {:>8.1} µs {:>8.1} µs {ratio:>18.2} {:>15.2}",
-                format!("{kind:?}").to_lowercase(),
+                "{count:<8} {kind:<9} {:>7} {:>8.1} µs {:>8.1} µs {:>8.1} µs {ratio:>18.2} {:>15.2}",
                 samples[0].dependents.len(),
                 micros(own),
                 micros(peer),
@@ -68,6 +74,7 @@ fn main() {
     println!(
         "target, listed graphs from 1,000 tasks on: resolve/petgraph at most {TARGET}: {verdict}"
     );
+    println!("{}", kept.verdict());
 }
 
 /// Medians of resolving, petgraph and the floor.

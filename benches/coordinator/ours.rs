@@ -1,0 +1,141 @@
+//! Our side: plans run by the engine itself on a real store.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use planwright::engine::{self, Durability, EngineOptions, Features, Job, Runner, SessionHandle};
+use planwright::event::{CallOutcome, Command, Event, FORMAT, PlanEvent, SessionEvent};
+use planwright::model::{Actor, Plan, Seq, SessionId, TaskNode};
+use planwright::planning::graph;
+use planwright::replay::{History, JournalSource};
+use planwright::state::SessionState;
+use planwright::store::{NewSession, OpenMode, Row, SessionSummary, Store};
+use planwright::tools::process::{CallReport, Reports};
+use tokio_util::sync::CancellationToken;
+
+/// What our engine journals for a task that does nothing: started, intended, concluded, completed.
+pub const EVENTS_PER_TASK: u64 = 4;
+/// Created, proposed and approved; the run's own start and end come with the run.
+const BEFORE_RUN: u64 = 3;
+const AROUND_RUN: u64 = 2;
+/// No run takes nearly as long; one that does hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Does nothing and says that it went well.
+#[derive(Debug)]
+struct Nothing;
+
+impl Runner for Nothing {
+    fn run(
+        &self,
+        _job: Job,
+        _cancel: CancellationToken,
+        reports: Reports,
+    ) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            reports.send(CallReport::ended(CallOutcome::Exited { code: 0 })).await;
+        })
+    }
+
+    fn tool(&self, _task: &TaskNode) -> (&'static str, &'static str) {
+        ("shell", "1")
+    }
+}
+
+pub fn open(dir: &Path) -> Store {
+    Store::open(dir, OpenMode::ReadWrite).unwrap()
+}
+
+/// Runs a plan to its end and gives the time from the wish to run it until its last event is durable.
+pub async fn run(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: Durability) -> Duration {
+    let count = plan.tasks.len() as u64;
+    let handle = start(store, id, plan, jobs, mode);
+    until(&handle, BEFORE_RUN).await;
+    let begin = Instant::now();
+    handle.commands.send(Command::Run { by: Actor::Person }).await.unwrap();
+    until(&handle, BEFORE_RUN + AROUND_RUN + count * EVENTS_PER_TASK).await;
+    let elapsed = begin.elapsed();
+    tokio::time::timeout(PATIENCE, handle.finished()).await.expect("the session ends").unwrap();
+    elapsed
+}
+
+fn start(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: Durability) -> SessionHandle {
+    let id = SessionId::new(id);
+    store
+        .create_session(NewSession {
+            id: id.clone(),
+            created_at: Timestamp::now(),
+            format: FORMAT,
+            parent: None,
+            summary: SessionSummary::default(),
+        })
+        .unwrap();
+    let options = EngineOptions {
+        jobs,
+        clock: engine::wall_clock(),
+        runner: Arc::new(Nothing),
+        features: Features::default(),
+        durability: mode,
+    };
+    engine::start(store.acquire(&id).unwrap(), SessionState::default(), opening(plan), options)
+}
+
+fn opening(plan: &Plan) -> Vec<Event> {
+    let facts = graph::resolve(&plan.tasks, |_| true).expect("no cycle").facts(&plan.tasks);
+    let hash = plan.digest().unwrap();
+    vec![
+        SessionEvent::Created {
+            format: FORMAT,
+            program: "bench".into(),
+            title: plan.title.clone(),
+            goal: None,
+            workspace: std::env::temp_dir().to_string_lossy().into_owned(),
+            plan_file: None,
+        }
+        .into(),
+        PlanEvent::Proposed {
+            revision: 1,
+            hash: hash.clone(),
+            plan: Arc::new(plan.clone()),
+            facts: Arc::new(facts),
+            normalization: Vec::new(),
+        }
+        .into(),
+        PlanEvent::Approved { hash, by: Actor::Person }.into(),
+    ]
+}
+
+async fn until(handle: &SessionHandle, seq: u64) {
+    let mut head = handle.head.clone();
+    let reached = head.wait_for(|head| head.0 >= seq);
+    tokio::time::timeout(PATIENCE, reached)
+        .await
+        .expect("the run goes on")
+        .expect("the engine lives until the run is over");
+}
+
+/// The fold of what is durable, read back from the disk.
+pub fn state(store: &Store, id: &str) -> SessionState {
+    let source = JournalSource::new(store.reader().unwrap(), SessionId::new(id));
+    let mut history = History::new(source);
+    let head = history.head().unwrap();
+    SessionState::clone(&*history.state_at(head).unwrap())
+}
+
+/// The rows of the tasks of a run, for the floor to write the same.
+pub fn task_rows(store: &Store, id: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let reader = store.reader().unwrap();
+    let (id, all) = (SessionId::new(id), Seq(1)..=Seq(u64::MAX >> 1));
+    reader
+        .scan(&id, all, None, |row| {
+            rows.extend(row.task.is_some().then_some(row));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    rows
+}
