@@ -96,7 +96,6 @@ impl App {
     }
 
     /// Knows the keys of model providers, so that they are found wherever they turn up.
-    #[expect(clippy::unused_self, reason = "keys will also come from the settings")]
     pub fn redactor(&self) -> Redactor {
         Redactor::new(PROVIDER_KEYS.iter().filter_map(|name| std::env::var(name).ok()))
     }

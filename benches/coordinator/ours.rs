@@ -80,6 +80,9 @@ fn start(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: Durability) -> S
         runner: Arc::new(Nothing),
         features: Features::default(),
         durability: mode,
+        caps: planwright::model::Caps::default(),
+        redactor: planwright::text::Redactor::default(),
+        adapt_jobs: false,
     };
     engine::start(store.acquire(&id).unwrap(), SessionState::default(), opening(plan), options)
 }

@@ -81,10 +81,14 @@ fn redact_value(redactor: &Redactor, value: &mut serde_json::Value) {
     match value {
         serde_json::Value::String(text) => *text = redactor.redact(text).into_owned(),
         serde_json::Value::Array(items) => {
-            items.iter_mut().for_each(|item| redact_value(redactor, item))
+            for item in items {
+                redact_value(redactor, item);
+            }
         }
         serde_json::Value::Object(fields) => {
-            fields.values_mut().for_each(|field| redact_value(redactor, field));
+            for field in fields.values_mut() {
+                redact_value(redactor, field);
+            }
         }
         _ => {}
     }

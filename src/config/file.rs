@@ -68,7 +68,7 @@ impl Reader<'_> {
             }
             "run_token_limit" => settings.run_token_limit = self.positive(name, item)?,
             "budget_per_session_usd" => {
-                settings.budget_per_session_usd = self.dollars(name, item)?
+                settings.budget_per_session_usd = self.dollars(name, item)?;
             }
             "enable_task_graphs" => settings.enable_task_graphs = self.flag(name, item)?,
             "enable_react_tracing" => settings.enable_react_tracing = self.flag(name, item)?,

@@ -92,7 +92,7 @@ impl Folding {
             }
             TaskEvent::Completed { task, .. } => self.close(task, at, Ok(())),
             TaskEvent::Failed { task, failure, .. } => {
-                self.close(task, at, Err(failure.message.clone()))
+                self.close(task, at, Err(failure.message.clone()));
             }
             TaskEvent::Reset { task, why } => self.close(task, at, Err(why.clone())),
             TaskEvent::Skipped { .. } | TaskEvent::HandedOver { .. } => {}
@@ -130,7 +130,7 @@ impl Folding {
             }),
             CallEvent::Spawned { .. } => {}
             CallEvent::Output { text, .. } => {
-                trace.steps.push(step(StepAction::Observation, text.clone()))
+                trace.steps.push(step(StepAction::Observation, text.clone()));
             }
             CallEvent::Concluded { outcome, usage, .. } => {
                 trace.total_tokens_used = trace.total_tokens_used.saturating_add(usage.tokens);

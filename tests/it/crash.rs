@@ -26,8 +26,9 @@ fn plan(safe: bool) -> String {
             let task =
                 format!("[[tasks]]\nid = \"t{layer}{number}\"\ndescription = \"x\"\n{on}{repeat}");
             text += &task;
-            text +=
-                &format!("run = {{ shell = \"sleep 0.05; echo t{layer}{number} >> done.txt\" }}\n");
+            let run =
+                format!("run = {{ shell = \"sleep 0.05; echo t{layer}{number} >> done.txt\" }}\n");
+            text += &run;
         }
     }
     text
