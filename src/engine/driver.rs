@@ -483,7 +483,7 @@ impl Driver {
         }
         let records = std::mem::take(&mut self.outbox);
         self.since_checkpoint += records.len() as u64;
-        let checkpoint = if self.since_checkpoint >= CHECKPOINT_INTERVAL {
+        let checkpoint = if self.since_checkpoint >= self.checkpoint_interval() {
             self.since_checkpoint = 0;
             Some(Checkpoint::of(&self.state).encode()?)
         } else {
@@ -497,6 +497,12 @@ impl Driver {
             self.start_job(job);
         }
         Ok(())
+    }
+
+    /// A fold is as large as its plan, so a larger plan is folded less often: storing costs one task's row an event at
+    /// most, and a seek folds about as much as it decodes.
+    fn checkpoint_interval(&self) -> u64 {
+        CHECKPOINT_INTERVAL.max(self.state.tasks.len() as u64)
     }
 
     fn on_commit(&mut self, result: Result<Seq, StoreError>) -> Result<(), EngineError> {
