@@ -8,6 +8,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -139,15 +140,15 @@ impl Driver {
         let pause = next_timer.map(|at| until(at, (self.options.clock)()));
         tokio::select! {
             biased;
-            result = acknowledgement(&mut self.unacknowledged) => self.on_commit(result)?,
+            result = acknowledgement(&mut self.unacknowledged) => {
+                self.on_commit(result)?;
+                self.drain_commits()?;
+            }
             Some((call, report)) = self.reports.recv() => {
                 self.on_report(&call, report);
                 self.drain_reports();
             }
-            Some(ended) = self.workers.join_next_with_id() => {
-                self.drain_reports();
-                self.on_worker_end(ended);
-            }
+            Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
             command = self.inbox.recv(), if self.closing.is_none() => match command {
                 Some(command) => self.on_command(&command),
                 None => self.close(CloseReason::Quit),
@@ -155,6 +156,24 @@ impl Driver {
             () = tokio::time::sleep(pause.unwrap_or_default()), if pause.is_some() => self.on_timer(),
         }
         Ok(())
+    }
+
+    /// One write to the disk acknowledges many batches at once.
+    fn drain_commits(&mut self) -> Result<(), EngineError> {
+        while let Some(result) = acknowledgement(&mut self.unacknowledged).now_or_never() {
+            self.on_commit(result)?;
+        }
+        Ok(())
+    }
+
+    /// Handles a worker's end and those of all others that have ended, each after its last report.
+    fn on_worker_ends(&mut self, first: Result<(tokio::task::Id, ()), JoinError>) {
+        let mut next = Some(first);
+        while let Some(ended) = next {
+            self.drain_reports();
+            self.on_worker_end(ended);
+            next = self.workers.try_join_next_with_id();
+        }
     }
 
     fn drain_reports(&mut self) {
