@@ -8,6 +8,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -148,15 +149,15 @@ impl Driver {
         let pause = next_timer.map(|at| until(at, (self.options.clock)()));
         tokio::select! {
             biased;
-            result = acknowledgement(&mut self.unacknowledged) => self.on_commit(result)?,
+            result = acknowledgement(&mut self.unacknowledged) => {
+                self.on_commit(result)?;
+                self.drain_commits()?;
+            }
             Some((call, report)) = self.reports.recv() => {
                 self.on_report(&call, report);
                 self.drain_reports();
             }
-            Some(ended) = self.workers.join_next_with_id() => {
-                self.drain_reports();
-                self.on_worker_end(ended);
-            }
+            Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
             command = self.inbox.recv(), if self.closing.is_none() => match command {
                 Some(command) => self.on_command(&command),
                 None => self.close(CloseReason::Quit),
@@ -165,6 +166,24 @@ impl Driver {
             () = tokio::time::sleep(ADAPT_EVERY), if self.options.adapt_jobs && !self.running.is_empty() => self.adapt(),
         }
         Ok(())
+    }
+
+    /// One write to the disk acknowledges many batches at once.
+    fn drain_commits(&mut self) -> Result<(), EngineError> {
+        while let Some(result) = acknowledgement(&mut self.unacknowledged).now_or_never() {
+            self.on_commit(result)?;
+        }
+        Ok(())
+    }
+
+    /// Handles a worker's end and those of all others that have ended, each after its last report.
+    fn on_worker_ends(&mut self, first: Result<(tokio::task::Id, ()), JoinError>) {
+        let mut next = Some(first);
+        while let Some(ended) = next {
+            self.drain_reports();
+            self.on_worker_end(ended);
+            next = self.workers.try_join_next_with_id();
+        }
     }
 
     fn drain_reports(&mut self) {
@@ -545,7 +564,7 @@ impl Driver {
         }
         let records = std::mem::take(&mut self.outbox);
         self.since_checkpoint += records.len() as u64;
-        let checkpoint = if self.since_checkpoint >= CHECKPOINT_INTERVAL {
+        let checkpoint = if self.since_checkpoint >= self.checkpoint_interval() {
             self.since_checkpoint = 0;
             Some(Checkpoint::of(&self.state).encode()?)
         } else {
@@ -559,6 +578,12 @@ impl Driver {
             self.start_job(job);
         }
         Ok(())
+    }
+
+    /// A fold is as large as its plan, so a larger plan is folded less often: storing costs one task's row an event at
+    /// most, and a seek folds about as much as it decodes.
+    fn checkpoint_interval(&self) -> u64 {
+        CHECKPOINT_INTERVAL.max(self.state.tasks.len() as u64)
     }
 
     fn on_commit(&mut self, result: Result<Seq, StoreError>) -> Result<(), EngineError> {

@@ -9,7 +9,8 @@ use crate::model::Seq;
 use crate::state::timeline::Timeline;
 use crate::state::{Checkpoint, SessionState};
 
-/// A fold is stored at least this often, so that a seek folds at most this many records.
+/// A fold is stored this often, so that a seek folds about this many records at most; that of a plan with more tasks
+/// than this once in as many events as it has tasks.
 pub const CHECKPOINT_INTERVAL: u64 = 512;
 
 /// Records are fetched in runs of this many.

@@ -71,23 +71,41 @@ pub struct CallInFlight {
     pub last_line: Arc<str>,
 }
 
-/// What is known about one task.
+/// What is known about one task. What is not known yet is not stored: most rows of a large plan are empty for long.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TaskRow {
+    #[serde(skip_serializing_if = "is_default")]
     pub status: TaskStatus,
+    #[serde(skip_serializing_if = "is_default")]
     pub attempt: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
     /// When a retry may start.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Arc<Failure>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<CallInFlight>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_outcome: Option<CallOutcome>,
+    #[serde(skip_serializing_if = "is_default")]
     pub steps: u32,
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens: u64,
+    #[serde(skip_serializing_if = "is_default")]
     pub cost: MicroDollars,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub done_by: Option<Actor>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl TaskRow {
