@@ -17,7 +17,12 @@ pub(super) fn man() -> anyhow::Result<Exit> {
     let mut page = Vec::new();
     let mut command = Cli::command();
     command.build();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    let man = clap_mangen::Man::new(command.clone());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
     // One page for everything: each subcommand as a section of its own.
     for subcommand in command.get_subcommands() {
         let man = clap_mangen::Man::new(subcommand.clone());
@@ -26,6 +31,8 @@ pub(super) fn man() -> anyhow::Result<Exit> {
         man.render_description_section(&mut page)?;
         man.render_options_section(&mut page)?;
     }
+    man.render_extra_section(&mut page)?;
+    man.render_version_section(&mut page)?;
     Out::new().text(&String::from_utf8_lossy(&page))?;
     Ok(Exit::Success)
 }

@@ -1,8 +1,8 @@
 //! The engine: one driver per session owns the order of its events.
 //!
 //! It decides, folds what it decided into its own state, and appends it to the journal. Publishing and effects wait for
-//! the commit, so that nobody sees or acts on what is not durable; a failed commit ends the session and never un-says
-//! an event. Screens, the headless runner and tests are all clients of the same [`SessionHandle`].
+//! the commit, so that nobody sees or acts on what is not durable; only calls that are safe to repeat may start while
+//! their intent is being written. A failed commit ends the session and never un-says an event. Screens, the headless runner and tests are all clients of the same [`SessionHandle`].
 
 pub mod caps;
 pub mod controller;

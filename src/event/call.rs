@@ -72,7 +72,7 @@ pub enum CallOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CallEvent {
-    /// The call is about to start. Durable before anything runs.
+    /// The call is about to start. Durable before anything runs that is not safe to repeat.
     Intended {
         call: CallId,
         tool: String,

@@ -220,6 +220,23 @@ mod tests {
 
     proptest! {
         #[test]
+        fn a_second_outcome_changes_nothing(records in journal(60), again in any::<Index>()) {
+            let mut state = SessionState::fold(&records);
+            let outcomes: Vec<_> = records
+                .iter()
+                .filter(|record| matches!(&record.event, Event::Call(CallEvent::Concluded { .. })))
+                .collect();
+            prop_assume!(!outcomes.is_empty());
+            let outcome = again.get(&outcomes);
+            let Event::Call(event) = &outcome.event else { unreachable!("filtered above") };
+            let in_flight = state.tasks.get(&event.call().task).and_then(|row| row.call.clone());
+            prop_assume!(in_flight.is_none_or(|open| open.call != *event.call()));
+            let before = (state.tasks.clone(), state.totals.tokens, state.breakers.clone());
+            state.apply(&Record { seq: state.seq.next(), ..(*outcome).clone() });
+            prop_assert_eq!((state.tasks.clone(), state.totals.tokens, state.breakers.clone()), before);
+        }
+
+        #[test]
         fn folding_a_prefix_and_then_the_rest_equals_folding_all(records in journal(60), cut in any::<Index>()) {
             let cut = cut.index(records.len() + 1);
             let mut state = SessionState::fold(&records[..cut]);

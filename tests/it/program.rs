@@ -377,3 +377,44 @@ fn walk(dir: &Path) -> Vec<std::path::PathBuf> {
     }
     files
 }
+
+#[test]
+fn a_plan_that_was_approved_and_kept_runs_when_it_is_taken_up() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    assert_eq!(code(&place.run(&["run", &plan, "--headless"])), 3);
+    let output = place.run(&["run", "last", "--headless", "--yes"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let again = place.run(&["resume", "last", "--headless", "--yes"]);
+    assert_eq!(code(&again), 0, "a finished session has nothing left: {}", stderr(&again));
+    assert_eq!(place.sessions()[0]["status"], "done");
+}
+
+#[test]
+fn a_workspace_that_is_gone_is_named_and_can_be_replaced() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let gone = place.dir.path().join("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let gone = gone.to_string_lossy().into_owned();
+    assert_eq!(code(&place.run(&["run", &plan, "--headless", "--workspace", &gone])), 3);
+    std::fs::remove_dir(&gone).unwrap();
+    let output = place.run(&["resume", "last", "--headless", "--yes"]);
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("--workspace"), "{}", stderr(&output));
+    let work = place.work().to_string_lossy().into_owned();
+    let output = place.run(&["resume", "last", "--headless", "--yes", "--workspace", &work]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(place.work().join("done.txt").exists());
+}
+
+#[test]
+fn a_task_that_asks_for_a_sandbox_is_refused() {
+    let place = Place::new();
+    let plan = place.plan(
+        "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nsandbox = \"workspace\"\nrun = { shell = \"true\" }\n",
+    );
+    let output = place.run(&["run", &plan, "--headless", "--yes"]);
+    assert_eq!(code(&output), 1);
+    assert!(stderr(&output).contains("sandbox"), "{}", stderr(&output));
+}
