@@ -217,8 +217,45 @@ mod tests {
 
     use super::*;
     use crate::event::arbitrary::journal;
+    use crate::event::{PlanEvent, TaskEvent};
+    use crate::model::{Category, Failure, GraphFacts};
 
     proptest! {
+        #[test]
+        fn results_merge_alike_in_any_order_of_completion(order in Just([0, 1, 2, 3, 4, 5]).prop_shuffle()) {
+            let merged = |order: &[usize]| {
+                let ids = ["a", "b", "c", "d", "e", "f"];
+                let tasks = ids.map(|id| crate::model::TaskNode::new(id, id)).into();
+                let plan = crate::model::Plan { title: "Merge".into(), tasks, ..Default::default() };
+                let mut state = SessionState::default();
+                let mut say = |event: Event| {
+                    state.apply(&Record::new(state.seq.next(), Timestamp::UNIX_EPOCH, event));
+                };
+                say(PlanEvent::Proposed {
+                    revision: 1,
+                    hash: plan.digest().unwrap(),
+                    plan: plan.into(),
+                    facts: GraphFacts::default().into(),
+                    normalization: Vec::new(),
+                }
+                .into());
+                for id in ids {
+                    say(TaskEvent::Started { task: id.into(), attempt: 1, depth: 0, affinity_delta: 0.0 }.into());
+                }
+                for task in order {
+                    let task = TaskId::from(ids[*task]);
+                    say(if task.as_str() < "d" {
+                        TaskEvent::Completed { task, attempt: 1, elapsed_ms: 1, by: None, note: None }.into()
+                    } else {
+                        let failure = Failure::new("exit_status", Category::Critical, "exit 1");
+                        TaskEvent::Failed { task, attempt: 1, elapsed_ms: 1, failure, retry_in_ms: None }.into()
+                    });
+                }
+                state
+            };
+            prop_assert_eq!(merged(&order), merged(&[0, 1, 2, 3, 4, 5]));
+        }
+
         #[test]
         fn a_second_outcome_changes_nothing(records in journal(60), again in any::<Index>()) {
             let mut state = SessionState::fold(&records);
