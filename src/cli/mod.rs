@@ -4,6 +4,7 @@ mod check;
 mod config;
 mod documents;
 mod exit;
+mod export;
 mod home;
 mod out;
 mod plan;
@@ -88,6 +89,8 @@ pub enum Subcommands {
     Sessions(sessions::SessionsArgs),
     /// Validate and resolve a plan file
     Check(check::CheckArgs),
+    /// Write the plan of a session for other programs
+    Export(export::ExportArgs),
     /// Show settings and where they came from
     Config(config::ConfigArgs),
     /// List the themes
@@ -127,6 +130,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Replay(args)) => replay::replay(&shared, &args),
         Some(Subcommands::Sessions(args)) => sessions::sessions(&shared, &args),
         Some(Subcommands::Check(args)) => check::check(&shared, &args),
+        Some(Subcommands::Export(args)) => export::export(&shared, &args),
         Some(Subcommands::Config(args)) => config::config(&shared, &args),
         Some(Subcommands::Themes) => themes::themes(&shared),
         Some(Subcommands::Completions { shell }) => documents::completions(shell),

@@ -133,7 +133,7 @@ fn events(path: Option<&Path>, zone: &str, now: Timestamp) -> anyhow::Result<Vec
 }
 
 /// Writes a file whole or not at all.
-fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(super) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);

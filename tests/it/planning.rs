@@ -111,3 +111,31 @@ fn check_schedules_tasks_with_durations_and_explains_rules() {
     assert!(explained.contains("dependency loop"), "{explained}");
     assert_eq!(place.run(&["check", "--explain", "G999"]).status.code(), Some(2));
 }
+
+#[test]
+fn the_plan_of_a_session_is_exported_and_reads_back_the_same() {
+    let place = Place::new();
+    let plan = place.plan(crate::program::DIAMOND);
+    assert_eq!(place.run(&["run", &plan, "--headless", "--yes"]).status.code(), Some(0));
+    for (format, words) in [
+        ("json", "\"tasks\""),
+        ("markdown", "Diamond"),
+        ("mermaid", "flowchart"),
+        ("dot", "digraph"),
+    ] {
+        let output = place.run(&["export", "last", "--format", format]);
+        assert!(text(&output).contains(words), "{format}: {}", text(&output));
+    }
+    let file = place.work().join("again.toml").to_string_lossy().into_owned();
+    assert_eq!(
+        place.run(&["export", "last", "--format", "toml", "-o", &file]).status.code(),
+        Some(0)
+    );
+    let hash = |path: &str| {
+        place.run(&["run", path, "--headless"]);
+        json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0)["plan"]["hash"]
+            .clone()
+    };
+    assert_eq!(hash(&file), hash(&plan));
+    assert_eq!(place.run(&["export", "last", "--format", "gantt"]).status.code(), Some(1));
+}
