@@ -14,11 +14,39 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// An instant with the offset it is shown in, written as RFC 3339.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
+#[derive(Clone, Copy, Debug, JsonSchema)]
 #[schemars(with = "String", extend("format" = "date-time"))]
 pub struct Moment {
     pub at: Timestamp,
     pub offset: Offset,
+}
+
+/// Two moments are the same when they are the same instant, whatever their offsets: around a clock change one instant
+/// is written in two ways.
+impl PartialEq for Moment {
+    fn eq(&self, other: &Self) -> bool {
+        self.at == other.at
+    }
+}
+
+impl Eq for Moment {}
+
+impl PartialOrd for Moment {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Moment {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.at.cmp(&other.at)
+    }
+}
+
+impl std::hash::Hash for Moment {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.at.hash(state);
+    }
 }
 
 impl Moment {
@@ -134,6 +162,14 @@ impl<'de> Deserialize<'de> for IsoWeek {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_instant_written_in_two_ways_is_one_moment() {
+        let winter: Moment = "2026-03-30T08:01:00+01:00".parse().unwrap();
+        let summer: Moment = "2026-03-30T09:01:00+02:00".parse().unwrap();
+        assert_eq!(winter, summer);
+        assert!(winter >= summer && winter <= summer);
+    }
 
     #[test]
     fn a_moment_keeps_its_offset_through_json() {
