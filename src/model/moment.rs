@@ -168,7 +168,7 @@ mod tests {
         let winter: Moment = "2026-03-30T08:01:00+01:00".parse().unwrap();
         let summer: Moment = "2026-03-30T09:01:00+02:00".parse().unwrap();
         assert_eq!(winter, summer);
-        assert!(winter >= summer && winter <= summer);
+        assert_eq!(winter.cmp(&summer), std::cmp::Ordering::Equal);
     }
 
     #[test]
