@@ -211,7 +211,9 @@ impl PlanningSlice {
         }
         self.place = to;
         self.resume = resume;
-        self.reason = reason.cloned();
+        if reason.is_some() || from != to {
+            self.reason = reason.cloned();
+        }
         for effect in effects {
             self.take(*effect, at);
         }
