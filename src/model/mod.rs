@@ -24,6 +24,7 @@ pub mod roadmap;
 pub mod schedule;
 pub mod step;
 pub mod task;
+pub mod tool_result;
 pub mod tree;
 pub mod violation;
 
@@ -61,5 +62,6 @@ pub use schedule::{
 };
 pub use step::{ReActStep, ReActTrace, StepAction};
 pub use task::{ExitCriterion, Origin, Repeat, RunKind, SandboxChoice, TaskNode};
+pub use tool_result::ToolResult;
 pub use tree::NodeTree;
 pub use violation::{Severity, Violation};
