@@ -83,6 +83,8 @@ pub enum Command {
         text: String,
         nodes: Vec<TaskId>,
     },
+    /// Gives planning up while the agent is still at work.
+    AbandonPlan { by: Actor },
     /// Ends this process's work on the session in good order.
     Close {
         why: super::CloseReason,
@@ -110,6 +112,7 @@ impl Command {
             Self::Undo => "undo",
             Self::Redo => "redo",
             Self::RequestChanges { .. } => "request_changes",
+            Self::AbandonPlan { .. } => "abandon_plan",
             Self::Close { .. } => "close",
         }
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalateReason, PatternChoice, Place,
-    PlanContext, PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PolicyOverride, ReactLogEntry,
+    PlanContext, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PolicyOverride, ReactLogEntry,
     Roadmap, Schedule, Stage, StageJudgement, StepTrace, TaskId,
 };
 
@@ -26,6 +26,8 @@ pub enum PlanningEvent {
         /// Who drafts: a model's name, or `offline`.
         drafter: String,
     },
+    /// The person said what it is about.
+    GoalSet { goal: String },
     /// The controller moved by a row of its table.
     Moved {
         row: String,
@@ -90,6 +92,12 @@ pub enum PlanningEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         nodes: Vec<TaskId>,
     },
+    /// A draft took the open wishes up; what it could not read stays open.
+    WishesMet {
+        met: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open: Vec<String>,
+    },
     /// The person picked another option of the roadmap.
     OptionPicked {
         option: String,
@@ -135,20 +143,28 @@ pub enum PlanningEvent {
     IdeasOffered {
         ideas: Vec<String>,
     },
+    /// What keeps a stage from being drafted, in words.
+    Troubled { what: String },
     /// From here on nothing is asked of a model.
     WentOffline {
         why: String,
     },
-    /// A manual change was taken back or made again; the artifacts follow as their own events.
-    Undone {
-        steps: i32,
+    /// The person changed the plan by hand.
+    Edited {
+        edit: PlanEdit,
+        outline: Arc<PlanOutline>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        roadmap: Option<Arc<Roadmap>>,
     },
+    /// The last change by hand was taken back, or made again.
+    Undone { again: bool },
 }
 
 impl PlanningEvent {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Began { .. } => "planning.began",
+            Self::GoalSet { .. } => "planning.goal_set",
             Self::Moved { .. } => "planning.moved",
             Self::ContextSet { .. } => "planning.context_set",
             Self::QuestionsFound { .. } => "planning.questions_found",
@@ -162,6 +178,7 @@ impl PlanningEvent {
             Self::Logged { .. } => "planning.logged",
             Self::Adapted { .. } => "planning.adapted",
             Self::ChangesRequested { .. } => "planning.changes_requested",
+            Self::WishesMet { .. } => "planning.wishes_met",
             Self::OptionPicked { .. } => "planning.option_picked",
             Self::OptionsExcluded { .. } => "planning.options_excluded",
             Self::Relaxed { .. } => "planning.relaxed",
@@ -173,7 +190,9 @@ impl PlanningEvent {
             Self::PolicySet { .. } => "planning.policy_set",
             Self::Said { .. } => "planning.said",
             Self::IdeasOffered { .. } => "planning.ideas_offered",
+            Self::Troubled { .. } => "planning.troubled",
             Self::WentOffline { .. } => "planning.went_offline",
+            Self::Edited { .. } => "planning.edited",
             Self::Undone { .. } => "planning.undone",
         }
     }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use breakers::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use plan::{PlanRevision, PlanSlice, RevisionHead};
-pub use planning::{PlanningSlice, Wish};
+pub use planning::{Draft, PlanningSlice, Wish};
 pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run::{RunPhase, RunSlice};
 pub use session::SessionSlice;
@@ -131,8 +131,8 @@ impl SessionState {
             Event::Run(event) => self.run.apply(event, record.at),
             Event::Task(event) => self.tasks.apply(event, record.at),
             Event::Call(event) => self.apply_call(event, record),
-            Event::Planning(event) => self.planning.apply(event, record.at),
-            Event::Agent(event) => self.apply_agent(event),
+            Event::Planning(event) => self.planning.fold(event, record.at),
+            Event::Agent(event) => self.apply_agent(event, record.at),
             Event::Unknown(_) => {
                 self.totals.unknown += 1;
                 true
@@ -162,7 +162,7 @@ impl SessionState {
     }
 
     /// What models used up counts, whether they answered well or not.
-    fn apply_agent(&mut self, event: &AgentEvent) -> bool {
+    fn apply_agent(&mut self, event: &AgentEvent, at: Timestamp) -> bool {
         match event {
             AgentEvent::ModelAsked { ask, .. } => {
                 let next = *ask == self.totals.asks + 1;
@@ -176,6 +176,16 @@ impl SessionState {
                     Some(cost) => self.totals.cost = self.totals.cost.saturating_add(*cost),
                     None => self.totals.unpriced_tokens += tokens,
                 }
+                self.planning.last_visible = Some(at);
+            }
+            AgentEvent::Partial { .. } => self.planning.last_visible = Some(at),
+            AgentEvent::Gated { decision } => {
+                let full = decision.get("should_escalate").and_then(serde_json::Value::as_bool);
+                let own = &self.planning.policy_set;
+                let free = own.approval_policy.is_none()
+                    && own.autonomy.is_none()
+                    && own.brainstorming_preference.is_none();
+                self.planning.small_goal = full == Some(false) && free;
             }
             _ => {}
         }

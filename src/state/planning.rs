@@ -15,6 +15,8 @@ use crate::model::{
 
 /// How many log entries and traces of planning the state keeps; the journal has all of them.
 const KEPT: usize = 64;
+/// How many edits by hand can be taken back.
+const UNDO: usize = 8;
 
 /// A planning conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,10 +57,19 @@ pub struct PlanningSlice {
     pub excluded_options: Vec<String>,
     pub accepted_late: bool,
     pub low_confidence: bool,
+    /// The scout gate found the goal small, and the person had set no policy.
+    pub small_goal: bool,
+    /// What kept the last draft from being usable.
+    pub trouble: Option<String>,
     /// Wishes that the next draft must meet.
     pub wishes: Vec<Wish>,
+    /// Wishes that no draft could read.
+    pub open_wishes: Vec<String>,
     pub comments: Vec<Comment>,
     pub locked: BTreeSet<TaskId>,
+    /// What edits by hand can go back to, and forward again.
+    pub undo: Vec<Draft>,
+    pub redo: Vec<Draft>,
     pub adaptation_log: Vec<AdaptationLogEntry>,
     pub ideas: Vec<String>,
     pub brainstormed: bool,
@@ -69,6 +80,13 @@ pub struct PlanningSlice {
     pub segment_began: Option<Timestamp>,
     /// When something last happened that the person could see.
     pub last_visible: Option<Timestamp>,
+}
+
+/// Outline and roadmap as they were.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Draft {
+    pub outline: Option<Arc<PlanOutline>>,
+    pub roadmap: Option<Arc<Roadmap>>,
 }
 
 /// A change that the person asked for and that no draft has met yet.
@@ -95,7 +113,8 @@ impl PlanningSlice {
         matches!(self.place.state, PlanState::Complete | PlanState::Aborted)
     }
 
-    pub(super) fn apply(&mut self, event: &PlanningEvent, at: Timestamp) -> bool {
+    /// Folds one event.
+    pub fn fold(&mut self, event: &PlanningEvent, at: Timestamp) -> bool {
         if !matches!(event, PlanningEvent::Traced { .. } | PlanningEvent::Logged { .. }) {
             self.last_visible = Some(at);
         }
@@ -113,10 +132,19 @@ impl PlanningSlice {
                 self.counters.turns = 1;
                 return first;
             }
+            PlanningEvent::GoalSet { goal } => {
+                self.goal.clone_from(goal);
+                self.context = None;
+            }
             PlanningEvent::Moved { from, to, effects, resume, reason, .. } => {
                 return self.moved(*from, *to, effects, *resume, reason.as_ref(), at);
             }
-            PlanningEvent::ContextSet { context } => self.context = Some(context.clone()),
+            PlanningEvent::ContextSet { context } => {
+                self.context = Some(context.clone());
+                if let Some(outline) = &mut self.outline {
+                    Arc::make_mut(outline).plan_context = PlanContext::clone(context);
+                }
+            }
             PlanningEvent::QuestionsFound { questions } => self.questions.clone_from(questions),
             PlanningEvent::QuestionsAnswered { answers } => {
                 for (key, answer) in answers {
@@ -135,6 +163,8 @@ impl PlanningSlice {
                 self.pattern = Some(choice.clone());
             }
             PlanningEvent::OutlineDrafted { outline, self_score, .. } => {
+                self.undo.clear();
+                self.redo.clear();
                 self.score(Stage::Outline, *self_score);
                 self.outline = Some(outline.clone());
                 self.context = Some(Arc::new(outline.plan_context.clone()));
@@ -154,6 +184,10 @@ impl PlanningSlice {
             PlanningEvent::Adapted { entry } => push(&mut self.adaptation_log, entry.clone()),
             PlanningEvent::ChangesRequested { text, nodes } => {
                 self.wishes.push(Wish { text: text.clone(), nodes: nodes.clone() });
+            }
+            PlanningEvent::WishesMet { open, .. } => {
+                self.wishes.clear();
+                self.open_wishes.clone_from(open);
             }
             PlanningEvent::OptionPicked { option } => self.picked_option = Some(option.clone()),
             PlanningEvent::OptionsExcluded { options } => {
@@ -178,9 +212,37 @@ impl PlanningSlice {
                 self.ideas.clone_from(ideas);
                 self.brainstormed = true;
             }
+            PlanningEvent::Troubled { what } => self.trouble = Some(what.clone()),
             PlanningEvent::WentOffline { .. } => self.offline = true,
-            PlanningEvent::Undone { .. } => {}
+            PlanningEvent::Edited { outline, roadmap, .. } => {
+                self.undo.push(self.draft());
+                self.redo.clear();
+                if self.undo.len() > UNDO {
+                    self.undo.remove(0);
+                }
+                self.adopt(Draft { outline: Some(outline.clone()), roadmap: roadmap.clone() });
+            }
+            PlanningEvent::Undone { again } => return self.step_back(*again),
         }
+        true
+    }
+
+    fn draft(&self) -> Draft {
+        Draft { outline: self.outline.clone(), roadmap: self.roadmap.clone() }
+    }
+
+    fn adopt(&mut self, draft: Draft) {
+        self.context = draft.outline.as_ref().map(|outline| Arc::new(outline.plan_context.clone()));
+        self.outline = draft.outline;
+        self.roadmap = draft.roadmap;
+    }
+
+    fn step_back(&mut self, again: bool) -> bool {
+        let (from, to) =
+            if again { (&mut self.redo, &mut self.undo) } else { (&mut self.undo, &mut self.redo) };
+        let Some(draft) = from.pop() else { return false };
+        to.push(Draft { outline: self.outline.clone(), roadmap: self.roadmap.clone() });
+        self.adopt(draft);
         true
     }
 
@@ -205,9 +267,8 @@ impl PlanningSlice {
             self.shown_outline.clone_from(&self.outline);
             self.shown_roadmap.clone_from(&self.roadmap);
         }
-        // A draft that was accepted as far as its check has met the wishes put to it.
-        if to.state == PlanState::SeekApproval || to.state == PlanState::Complete {
-            self.wishes.clear();
+        if to.state.works() {
+            self.trouble = None;
         }
         self.place = to;
         self.resume = resume;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Decided, Decision, Effect, reset, skipping, started};
+use super::{Decided, Decision, Effect, planning, reset, skipping, started};
 use crate::engine::caps;
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, PlanEvent, Refusal, RunEvent, TaskEvent,
@@ -25,6 +25,9 @@ pub(super) fn answer(
     // Stopping leaves the question open, so that a later process asks it again.
     if answer.action == ChoiceAction::Stop {
         return Ok(Decision::default().then(Effect::Close(CloseReason::NeedsPerson)));
+    }
+    if let Some(decided) = planning::answer(state, &open.request, answer, by, jobs, now) {
+        return decided;
     }
     let answered = Decision::of(ApprovalEvent::Answered { id, answer: answer.clone(), by });
     match &open.request.kind {

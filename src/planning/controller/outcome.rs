@@ -72,6 +72,8 @@ outcomes! {
     /// A relaxation that changes tasks or links.
     UseStructuralRelaxation = "use_structural_relaxation",
     AcceptLate = "accept_late",
+    /// The person changed the draft by hand.
+    Edited = "edited",
     Cancel = "cancel",
 }
 

@@ -277,6 +277,18 @@ pub const ROWS: &[Row] = &[
         Do(E::ClearRetries(Roadmap)),
         Do(E::ClearApprovals(Roadmap)),
     ]),
+    row("edit.pattern", Seeking(T::Pattern), O::Edited, To(S::DraftOutline)).with(&[ANEW]),
+    row("edit.outline", Seeking(T::Outline), O::Edited, To(S::ValidateOutline)).with(&[ANEW]),
+    row("edit.roadmap", Seeking(T::Roadmap), O::Edited, To(S::ValidateRoadmap)).with(&[ANEW]),
+    row("edit.final", Seeking(T::Final), O::Edited, To(S::ValidateRoadmap)).with(&[ANEW]),
+    row("edit.mended", Paused(P::Validation), O::Edited, To(S::ValidateOutline))
+        .with(&[ANEW, ClearRetriesOfResume]),
+    row("edit.surer", Paused(P::LowConfidence), O::Edited, To(S::ValidateOutline))
+        .with(&[ANEW, ClearRetriesOfResume]),
+    row("edit.past_cap", Paused(P::Cap), O::Edited, To(S::ValidateOutline)).with(&[ANEW]),
+    row("edit.escalated", At(S::NeedsSchedEscalation), O::Edited, To(S::ValidateRoadmap))
+        .with(&[ANEW]),
+    row("edit.complete", At(S::Complete), O::Edited, To(S::ValidateRoadmap)).with(&[ANEW]),
     row("approve.nobody", AnySeeking, O::NoResponse, Overdue),
     // Pauses.
     row("questions.answered", Paused(P::Questions), O::Answered, To(S::CollectContext))

@@ -12,6 +12,7 @@ pub(super) fn planning_kind(event: &PlanningEvent) -> Option<EntryKind> {
         | PlanningEvent::QuestionsFound { .. }
         | PlanningEvent::ContextSet { .. } => return None,
         PlanningEvent::Moved { to, .. } if is_quiet(*to) => return None,
+        PlanningEvent::Troubled { .. } => EntryKind::Failed,
         PlanningEvent::Said { .. } | PlanningEvent::IdeasOffered { .. } => EntryKind::Thought,
         PlanningEvent::QuestionsAnswered { .. }
         | PlanningEvent::ChangesRequested { .. }
@@ -21,7 +22,9 @@ pub(super) fn planning_kind(event: &PlanningEvent) -> Option<EntryKind> {
         | PlanningEvent::Commented { .. }
         | PlanningEvent::NodeLocked { .. }
         | PlanningEvent::NodeUnlocked { .. }
-        | PlanningEvent::PolicySet { .. } => EntryKind::Answered,
+        | PlanningEvent::PolicySet { .. }
+        | PlanningEvent::Edited { .. }
+        | PlanningEvent::Undone { .. } => EntryKind::Answered,
         _ => EntryKind::Plan,
     })
 }
@@ -38,6 +41,7 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
         PlanningEvent::Began { goal, drafter, .. } => {
             format!("planning \"{goal}\", drafted by {drafter}")
         }
+        PlanningEvent::GoalSet { goal } => format!("the goal is \"{goal}\""),
         PlanningEvent::Moved { to, why, .. } => {
             body = Some(why.join("\n")).filter(|why| !why.is_empty());
             place_words(*to)
@@ -93,6 +97,19 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
                 format!("changes requested for {}: {text}", ids.join(", "))
             }
         },
+        PlanningEvent::WishesMet { met, open } => {
+            body = Some(
+                met.iter()
+                    .map(|wish| format!("met: {wish}"))
+                    .chain(open.iter().map(|wish| format!("left open: {wish}")))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            );
+            match open.len() {
+                0 => "wishes met".to_owned(),
+                _ => "some wishes could not be read; edit with e, or set up a model".to_owned(),
+            }
+        }
         PlanningEvent::OptionPicked { option } => format!("option {option} picked"),
         PlanningEvent::OptionsExcluded { options } => {
             format!("turned down: {}", options.join(", "))
@@ -129,9 +146,14 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
             body = Some(ideas.join("\n"));
             format!("{} ideas", ideas.len())
         }
+        PlanningEvent::Troubled { what } => what.clone(),
         PlanningEvent::WentOffline { why } => format!("goes on offline: {why}"),
-        PlanningEvent::Undone { steps } if *steps < 0 => "last edit taken back".to_owned(),
-        PlanningEvent::Undone { .. } => "edit made again".to_owned(),
+        PlanningEvent::Edited { edit, .. } => {
+            let nodes: Vec<&str> = edit.touches().into_iter().map(|node| node.as_str()).collect();
+            format!("edited by you {}", nodes.join(", ")).trim_end().to_owned()
+        }
+        PlanningEvent::Undone { again: false } => "last edit taken back".to_owned(),
+        PlanningEvent::Undone { again: true } => "edit made again".to_owned(),
         PlanningEvent::ContextSet { .. }
         | PlanningEvent::QuestionsFound { .. }
         | PlanningEvent::Traced { .. }

@@ -14,6 +14,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+mod planning;
+
 use super::caps;
 use super::controller::{self, Effect};
 use super::coordinator;
@@ -54,6 +56,7 @@ pub enum EngineError {
 enum Start {
     Job(Box<Job>),
     Effect(Effect),
+    Stage,
 }
 
 /// A batch on its way to the disk.
@@ -89,6 +92,10 @@ pub(super) struct Driver {
     /// Calls that a rate limit refused since the last look.
     rate_limited: u32,
     closing: Option<CloseReason>,
+    stage: Option<planning::StageInFlight>,
+    stages: u64,
+    stage_in: mpsc::Sender<(u64, planning::StageReport)>,
+    stage_out: mpsc::Receiver<(u64, planning::StageReport)>,
 }
 
 impl Driver {
@@ -100,6 +107,7 @@ impl Driver {
         published: watch::Sender<Seq>,
     ) -> Self {
         let (reports_in, reports) = mpsc::channel(REPORTS);
+        let (stage_in, stage_out) = mpsc::channel(REPORTS);
         let mut driver = Self {
             journal,
             state,
@@ -121,6 +129,10 @@ impl Driver {
             since_checkpoint: 0,
             rate_limited: 0,
             closing: None,
+            stage: None,
+            stages: 0,
+            stage_in,
+            stage_out,
         };
         driver.rebuild_queue();
         driver
@@ -157,6 +169,7 @@ impl Driver {
                 self.on_report(&call, report);
                 self.drain_reports();
             }
+            Some((stage, report)) = self.stage_out.recv() => self.on_stage(stage, report),
             Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
             command = self.inbox.recv(), if self.closing.is_none() => match command {
                 Some(command) => self.on_command(&command),
@@ -401,6 +414,7 @@ impl Driver {
             self.say_goodbye();
             return;
         }
+        self.carry_on_planning();
         if self.state.run.phase != RunPhase::Running || !self.state.may_run() || self.hold_at_cap()
         {
             return;
@@ -605,6 +619,9 @@ impl Driver {
                 }
             }
             Start::Effect(Effect::Close(why)) => self.close(why),
+            Start::Effect(Effect::SavePolicy(set)) => (self.options.keep_policy)(&set),
+            Start::Effect(Effect::CancelStage) => self.cancel_stage(),
+            Start::Stage => self.start_stage(),
         }
     }
 
@@ -620,6 +637,7 @@ impl Driver {
         if self.closing.is_none() {
             self.closing = Some(why);
             self.running.values().for_each(CancellationToken::cancel);
+            self.cancel_stage();
         }
     }
 
@@ -633,6 +651,9 @@ impl Driver {
             return;
         }
         let Some(why) = self.closing.clone() else { return };
+        if why == CloseReason::NeedsPerson {
+            self.note_no_response();
+        }
         // A run that the person paused stays paused.
         if self.state.run.phase == RunPhase::Running {
             let words = match &why {
