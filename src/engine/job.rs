@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::event::CallOutcome;
 use crate::model::{CallId, RunKind, SessionId, TaskNode};
 use crate::text::Redactor;
-use crate::tools::process::{self, CallReport, ProcessSpec, Reports};
+use crate::tools::process::{self, CallReport, Launch, ProcessSpec, Reports};
 
 /// What a command may keep of its output, unless it is the model that reads it.
 const OUTPUT_LIMIT: usize = 1024 * 1024;
@@ -65,6 +65,7 @@ impl ShellRunner {
             time_limit: time_limit(&job.task),
             output_limit: OUTPUT_LIMIT,
             redactor: self.redactor.clone(),
+            launch: Launch::Person,
         }
     }
 }

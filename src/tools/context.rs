@@ -1,6 +1,7 @@
 //! What a tool may use while it works: the workspace, permits, services of the program, and a way to report.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -58,10 +59,9 @@ impl ToolFilter {
     }
 
     pub fn admits(&self, meta: &ToolMeta) -> bool {
-        let looks = meta.read_only && matches!(meta.effect, Effect::Look | Effect::Network);
         self.only.as_ref().is_none_or(|only| only.contains(&meta.name))
             && !self.without.contains(&meta.name)
-            && (!self.looking_only || looks)
+            && (!self.looking_only || meta.read_only)
     }
 }
 
@@ -191,8 +191,15 @@ pub struct ToolContext {
     /// What nested calls may use.
     pub filter: ToolFilter,
     pub held: HeldPermit,
-    /// How many results of the cache were used inside this call.
-    pub(super) nested_steps: Arc<std::sync::atomic::AtomicU32>,
+    /// What was done inside this call.
+    pub(super) inside: Arc<Inside>,
+}
+
+/// What a call did through other calls.
+#[derive(Debug, Default)]
+pub(super) struct Inside {
+    steps: AtomicU32,
+    network: AtomicBool,
 }
 
 impl ToolContext {
@@ -202,12 +209,21 @@ impl ToolContext {
 
     /// Makes another call on behalf of this one, through the same door.
     pub async fn nested(&self, tool: &str, args: Value) -> Finished {
-        let step = 1 + self.nested_steps.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let step = 1 + self.inside.steps.fetch_add(1, Ordering::Relaxed);
+        let effect = self.toolbox.registry().get(tool).map(|tool| tool.meta().effect);
+        if effect == Some(Effect::Network) {
+            self.inside.network.store(true, Ordering::Relaxed);
+        }
         let mut call = ToolCall::new(self.nested_id(step), tool, args);
         call.filter = self.filter.clone();
         call.cancel = self.cancel.clone();
         call.held = self.held.clone();
         self.toolbox.invoke(call).await
+    }
+
+    /// Whether a nested call reached for the network.
+    pub fn used_network(&self) -> bool {
+        self.inside.network.load(Ordering::Relaxed)
     }
 
     fn nested_id(&self, step: u32) -> CallId {
@@ -225,7 +241,7 @@ impl ToolContext {
             cancel: self.cancel.clone(),
             filter: filter.and(&self.filter),
             held,
-            nested_steps: Arc::default(),
+            inside: Arc::default(),
         }
     }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::builtin::Questions;
 use super::cache::ResultCache;
 use super::context::{HeldPermit, Permits, Progress, Services, ToolContext, ToolFilter};
 use super::history::{Observation, ToolChoice};
@@ -176,8 +177,15 @@ pub trait Bracket: Send + Sync {
 #[derive(Clone)]
 pub struct Toolbox(Arc<Inner>);
 
-/// The parts of a toolbox.
-pub struct Inner {
+struct Inner {
+    parts: Parts,
+    cache: ResultCache,
+    questions: Questions,
+    calls: CallMemory,
+}
+
+/// What a toolbox is made of.
+pub struct Parts {
     pub registry: Registry,
     pub workspace: Arc<Workspace>,
     pub settings: ToolSettings,
@@ -186,27 +194,25 @@ pub struct Inner {
     pub permits: Permits,
     pub redactor: Redactor,
     pub bracket: Arc<dyn Bracket>,
-    pub cache: ResultCache,
     /// What marks the processes of this session.
     pub session: String,
-    pub memory_of_calls: CallMemory,
 }
 
-impl std::fmt::Debug for Inner {
+impl std::fmt::Debug for Parts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Toolbox").field("registry", &self.registry).finish_non_exhaustive()
+        f.debug_struct("Parts").field("registry", &self.registry).finish_non_exhaustive()
     }
 }
 
 impl std::fmt::Debug for Toolbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
+        f.debug_struct("Toolbox").field("parts", &self.0.parts).finish_non_exhaustive()
     }
 }
 
 /// What is remembered about calls to notice repetition.
 #[derive(Debug, Default)]
-pub struct CallMemory(Mutex<Remembered>);
+struct CallMemory(Mutex<Remembered>);
 
 #[derive(Debug, Default)]
 struct Remembered {
@@ -235,36 +241,45 @@ impl CallMemory {
 }
 
 impl Toolbox {
-    pub fn new(inner: Inner) -> Self {
-        Self(Arc::new(inner))
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(Inner {
+            parts,
+            cache: ResultCache::default(),
+            questions: Questions::default(),
+            calls: CallMemory::default(),
+        }))
+    }
+
+    pub(super) fn questions(&self) -> &Questions {
+        &self.0.questions
     }
 
     pub fn registry(&self) -> &Registry {
-        &self.0.registry
+        &self.0.parts.registry
     }
 
     pub fn workspace(&self) -> &Arc<Workspace> {
-        &self.0.workspace
+        &self.0.parts.workspace
     }
 
     pub fn settings(&self) -> &ToolSettings {
-        &self.0.settings
+        &self.0.parts.settings
     }
 
     pub fn sandbox(&self) -> &super::sandbox::Sandbox {
-        &self.0.sandbox
+        &self.0.parts.sandbox
     }
 
     pub fn services(&self) -> &Services {
-        &self.0.services
+        &self.0.parts.services
     }
 
     pub fn permits(&self) -> &Permits {
-        &self.0.permits
+        &self.0.parts.permits
     }
 
     pub fn redactor(&self) -> &Redactor {
-        &self.0.redactor
+        &self.0.parts.redactor
     }
 
     pub fn cache(&self) -> &ResultCache {
@@ -272,12 +287,12 @@ impl Toolbox {
     }
 
     pub fn bracket(&self) -> &dyn Bracket {
-        self.0.bracket.as_ref()
+        self.0.parts.bracket.as_ref()
     }
 
     /// What marks the processes of a call among all others.
     pub fn mark(&self, call: &CallId) -> String {
-        format!("{}/{call}", self.0.session)
+        format!("{}/{call}", self.0.parts.session)
     }
 
     /// Makes one call. There is no other way to start a tool.
@@ -296,7 +311,7 @@ impl Toolbox {
 
     /// Everything that can be known without asking or running.
     fn prepare(&self, call: &ToolCall, standing: &Standing) -> Result<Prepared, ToolError> {
-        let tool = self.0.registry.get(&call.tool).ok_or_else(|| self.unknown(&call.tool))?;
+        let tool = self.0.parts.registry.get(&call.tool).ok_or_else(|| self.unknown(&call.tool))?;
         let meta = tool.meta();
         if !call.filter.admits(meta) {
             let message = format!("{} cannot be used here", meta.name);
@@ -327,7 +342,7 @@ impl Toolbox {
     }
 
     fn unknown(&self, name: &str) -> ToolError {
-        let near = self.0.registry.nearest(name);
+        let near = self.0.parts.registry.nearest(name);
         let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         ToolError::new(Code::UnknownTool, format!("there is no tool {name}{hint}"))
     }
@@ -339,7 +354,7 @@ impl Toolbox {
             cancel: call.cancel.clone(),
             filter: call.filter.clone(),
             held: call.held.clone(),
-            nested_steps: Arc::default(),
+            inside: Arc::default(),
         }
     }
 
@@ -350,7 +365,7 @@ impl Toolbox {
         mut standing: Standing,
         mut prepared: Prepared,
     ) -> Result<(Prepared, Because), (ToolError, Verdict)> {
-        let repeated = self.0.memory_of_calls.count(call.id.task.as_str(), &prepared.identity());
+        let repeated = self.0.calls.count(call.id.task.as_str(), &prepared.identity());
         loop {
             let verdict = self.decide(&standing, &prepared, repeated);
             let (why, offers) = match verdict.clone() {
@@ -373,7 +388,7 @@ impl Toolbox {
                 why,
                 offers,
                 binding: binding.clone(),
-                sandbox: self.0.sandbox.state(),
+                sandbox: self.0.parts.sandbox.state(),
             };
             let answer = tokio::select! {
                 answer = self.bracket().ask(&ask) => answer,
@@ -395,7 +410,7 @@ impl Toolbox {
     }
 
     fn decide(&self, standing: &Standing, prepared: &Prepared, repeated: u32) -> Verdict {
-        let secret_at = secret_in(&prepared.resolved.args, &self.0.redactor);
+        let secret_at = secret_in(&prepared.resolved.args, &self.0.parts.redactor);
         decide(&PermissionInput {
             tool: &prepared.tool.meta().name,
             resolved: &prepared.resolved,
@@ -403,7 +418,7 @@ impl Toolbox {
             autonomy: standing.autonomy,
             approval_policy: standing.approval_policy,
             plan: standing.plan.as_ref(),
-            sandbox: &self.0.sandbox.state(),
+            sandbox: &self.0.parts.sandbox.state(),
             rules: &standing.rules,
             grants: &standing.grants,
             secret_at: secret_at.as_deref(),
@@ -420,7 +435,7 @@ impl Toolbox {
             | PermissionAnswer::Phase
             | PermissionAnswer::Always { .. } => None,
             PermissionAnswer::Deny { reason } => {
-                let again = self.0.memory_of_calls.denied_again(&prepared.identity());
+                let again = self.0.calls.denied_again(&prepared.identity());
                 let code = if again { Code::Stopped } else { Code::Denied };
                 let reason =
                     if reason.trim().is_empty() { "no reason given" } else { reason.trim() };
@@ -446,8 +461,8 @@ impl Toolbox {
             "tool": meta.name,
             "version": meta.version,
             "resolved": prepared.resolved,
-            "directory": self.0.workspace.root().display().to_string(),
-            "sandbox": self.0.sandbox.state(),
+            "directory": self.0.parts.workspace.root().display().to_string(),
+            "sandbox": self.0.parts.sandbox.state(),
         }))
     }
 
@@ -501,7 +516,7 @@ impl Toolbox {
         elapsed: Duration,
     ) -> Conclusion {
         let meta = prepared.tool.meta();
-        let redactor = &self.0.redactor;
+        let redactor = &self.0.parts.redactor;
         let mut data = Value::Object(std::mem::take(&mut answer.result.data));
         redact(&mut data, redactor);
         if let Value::Object(fields) = data {

@@ -180,6 +180,9 @@ pub struct Resolved {
     /// A hash of what a file holds now, so that an answer is bound to what it was given for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_hash: Option<Digest>,
+    /// What the file will hold, so that a call in doubt can be told from what is on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_hash: Option<Digest>,
     /// What the change would be, for the card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
@@ -199,6 +202,7 @@ impl Resolved {
             url: None,
             command: None,
             before_hash: None,
+            after_hash: None,
             preview: None,
             pin: None,
             args,

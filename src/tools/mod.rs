@@ -5,11 +5,14 @@
 //! journaled before anyone reads it. Tools themselves are stateless: what must be kept is handed back as
 //! [`StoreWrite`]s.
 
+pub mod builtin;
 pub mod cache;
 pub mod context;
 pub mod history;
 pub mod invoke;
+pub mod limit;
 pub mod meta;
+pub mod offline;
 pub mod permission;
 pub mod process;
 pub mod registry;
@@ -20,13 +23,14 @@ pub mod subtasks;
 pub mod todo;
 pub mod tool;
 pub mod walk;
+pub mod web;
 pub mod workspace;
 
 pub use context::{Permits, Progress, Services, ToolContext, ToolFilter};
 pub use history::{Observation, ToolChoice};
 pub use invoke::{
-    Bracket, Conclusion, Finished, Intent, PermissionAnswer, PermissionAsk, Standing, ToolCall,
-    Toolbox,
+    Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing,
+    ToolCall, Toolbox,
 };
 pub use meta::{Effect, Pin, PinStanding, RepeatKind, Resolved, Source, ToolMeta, TouchedPath};
 pub use permission::{PermissionInput, Rule, Verdict};

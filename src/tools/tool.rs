@@ -142,6 +142,8 @@ codes! {
     OutsideWorkspace = "outside_workspace", Recoverable;
     NotFound = "not_found", Recoverable;
     NotAFile = "not_a_file", Recoverable;
+    /// Holds something else than text.
+    NotText = "not_text", Recoverable;
     TooLarge = "too_large", Recoverable;
     /// The text to be replaced is not there, or there more than once.
     NoMatch = "no_match", Recoverable;

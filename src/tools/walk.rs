@@ -15,7 +15,7 @@ pub enum Hidden {
 }
 
 /// Files below a directory in a fixed order. What `.gitignore` and `.ignore` name is left out, and so is `.git`.
-pub fn files(root: &Path, hidden: Hidden) -> impl Iterator<Item = PathBuf> {
+pub fn files(root: &Path, hidden: Hidden) -> impl Iterator<Item = PathBuf> + use<> {
     let walk = WalkBuilder::new(root)
         .hidden(hidden == Hidden::Left)
         .follow_links(false)
