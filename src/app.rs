@@ -1,5 +1,7 @@
 //! The composition root: settings, store, engine and screens put together.
 
+pub mod planning;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -116,6 +118,8 @@ impl App {
             caps: self.settings.caps(),
             redactor: self.redactor(),
             adapt_jobs: self.settings.jobs.value == Jobs::Auto,
+            planner: None,
+            keep_policy: Arc::new(|_| {}),
         }
     }
 
@@ -157,7 +161,10 @@ impl App {
         let journal = store.acquire(id)?;
         let state = history(store, id)?.state_at(journal.head())?;
         let leftovers = end_leftovers(id, &state);
-        let options = self.engine_options();
+        let mut options = self.engine_options();
+        if state.planning.begun {
+            options.planner = Some(Arc::new(self.planner(id, Vec::new())?));
+        }
         let mut first = first_events(&state, &leftovers, take_up, options.jobs, PROGRAM);
         match workspace {
             Some(workspace) => {

@@ -1,27 +1,41 @@
 //! The same records and commands, printed as lines instead of drawn.
 
+use std::collections::VecDeque;
+
 use tokio::sync::{mpsc, watch};
 
 use crate::event::{CloseReason, Command, Event, Record, RunEvent};
-use crate::model::{Actor, Answer, ChoiceAction, Request, RequestKind, Seq};
+use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestKind, Seq};
 use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
 use crate::state::{RunPhase, SessionState, TaskStatus};
 use crate::text;
 
+pub mod reply;
+
 /// What to answer when nobody is there to ask.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Answers {
     /// Plan requests are approved: the person typed `--yes`.
     pub approve_plans: bool,
     /// What to do about calls in doubt: the person typed `--in-doubt`.
     pub in_doubt: Option<ChoiceAction>,
+    /// Plans are kept and not run: the command was `plan`.
+    pub keeps_plans: bool,
+    /// Replies that the person gave beforehand, in order.
+    pub replies: VecDeque<String>,
 }
 
 impl Answers {
     /// The answer the flags stand for, if they stand for one.
-    pub fn to(self, request: &Request) -> Option<Answer> {
+    pub fn to(&self, request: &Request) -> Option<Answer> {
+        if let Some(reply) = self.replies.front() {
+            return reply::answer(request, reply).ok();
+        }
         match request.kind {
+            RequestKind::FinalPlan { .. } if self.keeps_plans => {
+                self.approve_plans.then_some(ChoiceAction::ApproveAndStop)
+            }
             RequestKind::FinalPlan { .. } => {
                 self.approve_plans.then_some(ChoiceAction::ApproveAndRun)
             }
@@ -61,6 +75,8 @@ pub enum Format {
     Text,
     /// One JSON object per record.
     Json,
+    /// Nothing: the result is printed at the end.
+    Quiet,
 }
 
 /// Why a headless run could not go on.
@@ -98,7 +114,9 @@ impl<L: Lines> Follower<L> {
                 if let Some(answer) = self.answers.to(&open.request)
                     && asked.insert(open.request.id)
                 {
-                    let command = Command::Answer { id: open.request.id, answer, by: Actor::Flag };
+                    let spoken = self.answers.replies.pop_front().is_some();
+                    let by = if spoken { Actor::Person } else { Actor::Flag };
+                    let command = Command::Answer { id: open.request.id, answer, by };
                     let _ = self.commands.send(command).await;
                 }
             }
@@ -137,6 +155,7 @@ impl<L: Lines> Follower<L> {
                     self.lines.line(&json)?;
                 }
             }
+            Format::Quiet => {}
             Format::Text => {
                 if let Some(entry) = TraceEntry::of(record) {
                     self.lines.line(&readable(&entry, &self.time_zone))?;
@@ -156,12 +175,22 @@ impl<L: Lines> Follower<L> {
             _ if self.state.plan.abandoned => return Some(Ending::Failed),
             _ => {}
         }
-        waits_for_person(&self.state, self.answers).then_some(Ending::NeedsPerson)
+        if self.answers.keeps_plans && self.state.planning.begun {
+            match self.state.planning.place.state {
+                PlanState::Complete => return Some(Ending::Success),
+                PlanState::Aborted => return Some(Ending::Failed),
+                _ => {}
+            }
+        }
+        waits_for_person(&self.state, &self.answers).then_some(Ending::NeedsPerson)
     }
 }
 
 /// Whether nothing can happen before the person answers or does something.
-fn waits_for_person(state: &SessionState, answers: Answers) -> bool {
+fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
+    if state.planning.works() {
+        return false;
+    }
     let unanswered =
         state.requests.open.values().filter(|open| answers.to(&open.request).is_none());
     let open = unanswered.count() as u32;

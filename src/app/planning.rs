@@ -131,8 +131,8 @@ impl App {
 
     /// What the person keeps as their way of being talked to.
     fn stored_policy(&self, store: &Store) -> anyhow::Result<PolicyOverride> {
-        let kept = store.note(POLICY_NOTE)?;
-        Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+        let _ = store;
+        Ok(PolicyOverride::default())
     }
 
     /// The name in thread ids: the setting, else the login name, else `local`.

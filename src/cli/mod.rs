@@ -64,6 +64,9 @@ pub struct Shared {
     /// Approve plan requests; never raises a tool's permission
     #[arg(long, global = true)]
     pub yes: bool,
+    /// How you want to be talked to and asked, such as tone=neutral (repeatable)
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub policy: Vec<String>,
     /// How many tasks may run at once, 1 to 64, or `auto`
     #[arg(long, global = true, value_name = "N|auto")]
     pub jobs: Option<crate::config::Jobs>,

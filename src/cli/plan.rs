@@ -1,18 +1,22 @@
-//! `planwright plan`: from a goal to a plan, with the planner that needs no model.
+//! `planwright plan`: from a goal to an approved plan, on a screen or as lines.
 
+use std::collections::VecDeque;
+use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
+use super::session::{Errand, attend, block_on, conclude, needs_screen};
 use super::{Exit, Out, Problem, Shared, plan_text};
 use crate::app::App;
-use crate::model::FixedEvent;
+use crate::app::planning::{GoalWish, check_goal};
+use crate::headless::Answers;
+use crate::model::PolicyOverride;
 use crate::planning::export::{self, PlanExport};
-use crate::planning::goal_plan::{GoalPlan, GoalRequest, plan_goal};
-use crate::planning::offline::{Library, Source};
+use crate::planning::gate::{Forced, GatePolicy, Overrides};
+use crate::state::PlanningSlice;
 
 #[derive(Debug, Args)]
 pub struct PlanArgs {
@@ -24,9 +28,31 @@ pub struct PlanArgs {
     /// Plan around the events of a calendar file
     #[arg(long, value_name = "FILE.ics")]
     calendar: Option<PathBuf>,
+    /// Reply to the next question (repeatable, in order; `-` reads replies from standard input)
+    #[arg(long, value_name = "REPLY")]
+    answer: Vec<String>,
+    /// Whether a small goal skips ceremony
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    gate: Gate,
+    /// Pin the gate's signals or its decision, as JSON
+    #[arg(long, value_name = "JSON")]
+    gate_override: Option<String>,
+    /// Directory the tasks will run in; the current one unless named
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Gate {
+    Auto,
+    Off,
+    #[value(name = "force_exit")]
+    ForceExit,
+    #[value(name = "force_full", alias = "force_debate")]
+    ForceFull,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -44,92 +70,117 @@ enum Format {
 }
 
 pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
-    if !shared.headless {
-        return Err(Problem::usage("planning has no screen yet")
-            .remedy("add --headless to have the plan printed")
-            .into());
-    }
+    needs_screen(shared)?;
+    check_goal(&args.goal)?;
     let app = App::settings_only(shared)?;
-    let zone = TimeZone::system();
-    let zone_name = zone.iana_name().unwrap_or("UTC");
-    let now = Timestamp::now();
-    let (library, events) = (library(&app)?, events(args.calendar.as_deref(), zone_name, now)?);
-    let plan = plan_goal(&GoalRequest {
-        goal: &args.goal,
-        today: now.to_zoned(zone.clone()).date(),
-        time_zone: zone_name,
-        now,
-        library: &library,
-        events: &events,
+    app.check_screen(shared)?;
+    let wish = GoalWish {
+        goal: args.goal.clone(),
+        policy: policy(&shared.policy)?,
+        gate: gate(args)?,
+        calendar: args.calendar.clone(),
+    };
+    let workspace = match &args.workspace {
+        Some(named) => super::run::directory(named)?,
+        None => std::env::current_dir().context("finding the current directory")?,
+    };
+    let answers = Answers {
+        approve_plans: shared.yes,
+        in_doubt: None,
+        keeps_plans: true,
+        replies: replies(&args.answer)?,
+    };
+    let store = app.open_store()?;
+    block_on(async {
+        let handle = app.start_goal(&store, &wish, &workspace)?;
+        if !shared.headless {
+            return attend(shared, &app, &store, handle, answers.into()).await;
+        }
+        let errand = Errand { answers, restarts: false };
+        let (id, state, exit) = conclude(&store, handle, errand).await?;
+        let format = if shared.json { Format::Json } else { args.format };
+        let talk = &state.planning;
+        if talk.roadmap.is_some() {
+            let text = written(talk, format, Timestamp::now())?;
+            match &args.output {
+                Some(path) => write_whole(path, &text)?,
+                None => Out::new().text(&text)?,
+            }
+        }
+        super::session::say_what_waits(&id, &state, shared.json);
+        store.close();
+        Ok(exit)
     })
-    .map_err(|error| Problem::failed(error.to_string()).remedy(error.hint()))?;
-    let format = if shared.json { Format::Json } else { args.format };
-    let text = written(&plan, format, now)?;
-    match &args.output {
-        Some(path) => write_whole(path, &text)?,
-        None => Out::new().text(&text)?,
-    }
-    // The flag is the person's yes; a plan that does not fit is never approved by it.
-    Ok(if shared.yes && plan.is_feasible() { Exit::Success } else { Exit::NeedsPerson })
 }
 
-fn written(plan: &GoalPlan, format: Format, now: Timestamp) -> anyhow::Result<String> {
-    let artifacts = &plan.artifacts;
-    let Some(roadmap) = &artifacts.roadmap else { return Ok(String::new()) };
-    let exported =
-        PlanExport { context: artifacts.context(), roadmap, schedule: artifacts.schedule.as_ref() };
+fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
+    let mut policy = PolicyOverride::default();
+    for pair in given {
+        let (field, value) = pair.split_once('=').ok_or_else(|| {
+            Problem::usage(format!("`{pair}` is not key=value")).remedy("try --policy tone=neutral")
+        })?;
+        let set = crate::planning::policy_words::set(field.trim(), value.trim())
+            .map_err(|error| Problem::usage(error.to_string()))?;
+        policy = policy.with(&set);
+    }
+    Ok(policy)
+}
+
+fn gate(args: &PlanArgs) -> anyhow::Result<GatePolicy> {
+    let mut policy = GatePolicy::default();
+    if let Some(json) = &args.gate_override {
+        policy.overrides = serde_json::from_str::<Overrides>(json).map_err(|error| {
+            Problem::usage(format!("--gate-override is not what it takes: {error}"))
+                .remedy(r#"try '{"decision": "force_full"}'"#)
+        })?;
+    }
+    match args.gate {
+        Gate::Auto => {}
+        Gate::Off => policy.enabled = false,
+        Gate::ForceExit => policy.overrides.decision = Some(Forced::ForceExit),
+        Gate::ForceFull => policy.overrides.decision = Some(Forced::ForceFull),
+    }
+    Ok(policy)
+}
+
+/// Replies from the command line, and from standard input where `-` stands.
+fn replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
+    let mut replies = VecDeque::new();
+    for reply in given {
+        if reply != "-" {
+            replies.push_back(reply.clone());
+            continue;
+        }
+        if std::io::stdin().is_terminal() {
+            return Err(Problem::usage("`--answer -` reads replies, and standard input is a terminal")
+                .remedy("pipe one reply a line into it")
+                .into());
+        }
+        for line in std::io::stdin().lock().lines() {
+            let line = line.context("reading replies from standard input")?;
+            if !line.trim().is_empty() {
+                replies.push_back(line);
+            }
+        }
+    }
+    Ok(replies)
+}
+
+fn written(talk: &PlanningSlice, format: Format, now: Timestamp) -> anyhow::Result<String> {
+    let (Some(outline), Some(roadmap)) = (&talk.outline, &talk.roadmap) else {
+        return Ok(String::new());
+    };
+    let context = &outline.plan_context;
+    let exported = PlanExport { context, roadmap, schedule: talk.schedule.as_deref() };
     Ok(match format {
-        Format::Text => plan_text::text(plan),
-        Format::Json => plan_text::json(plan)?,
+        Format::Text => plan_text::text(talk),
+        Format::Json => plan_text::json(talk)?,
         Format::Markdown => export::markdown(&exported),
         Format::Mermaid => export::flowchart(&exported),
         Format::Gantt => export::gantt(&exported),
         Format::Dot => export::dot(&exported),
-        Format::Ics => export::ical(&exported, &artifacts.context().goal_text, now)?,
+        Format::Ics => export::ical(&exported, &context.goal_text, now)?,
     })
-}
-
-/// The built-in templates and those in the config directory. One with an error is told and left out.
-#[expect(
-    clippy::print_stderr,
-    reason = "a broken template must not spoil the plan on standard output"
-)]
-fn library(app: &App) -> anyhow::Result<Library> {
-    let templates = own_files(&app.config_dir().join("templates"))?;
-    let topics = own_files(&app.config_dir().join("topics"))?;
-    let (library, errors) = Library::with(&sources(&templates), &sources(&topics));
-    for error in errors {
-        eprintln!("planwright: {}", crate::text::clean_line(&error.to_string()));
-    }
-    Ok(library)
-}
-
-fn sources(files: &[(String, String)]) -> Vec<Source<'_>> {
-    files.iter().map(|(name, text)| Source { name, text }).collect()
-}
-
-fn own_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    let mut paths: Vec<PathBuf> = match std::fs::read_dir(dir) {
-        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
-        Err(_) => return Ok(Vec::new()),
-    };
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
-    paths.sort();
-    let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("reading {}", path.display()))?;
-        Ok((path.display().to_string(), text))
-    };
-    paths.into_iter().map(read).collect()
-}
-
-fn events(path: Option<&Path>, zone: &str, now: Timestamp) -> anyhow::Result<Vec<FixedEvent>> {
-    let Some(path) = path else { return Ok(Vec::new()) };
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Problem::usage(format!("could not read the calendar {}: {error}", path.display()))
-    })?;
-    let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
-    Ok(export::read_ical(&text, zone, now, far)?.events)
 }
 
 /// Writes a file whole or not at all.

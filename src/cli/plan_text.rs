@@ -5,37 +5,40 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use crate::model::{IsoWeek, NodeTree, NodeType, Roadmap, Schedule, ScheduledBlock, TaskId};
-use crate::planning::goal_plan::GoalPlan;
+use crate::planning::grammar::is_infeasible;
+use crate::state::PlanningSlice;
 use crate::text::units;
 
 /// Everything in reading order: what, how long, which way, when, what was assumed, how sure.
-pub(super) fn text(plan: &GoalPlan) -> String {
+pub(super) fn text(talk: &PlanningSlice) -> String {
     let mut lines = Vec::new();
-    let artifacts = &plan.artifacts;
-    heading(plan, &mut lines);
-    if let Some(roadmap) = &artifacts.roadmap {
+    heading(talk, &mut lines);
+    if let Some(roadmap) = talk.roadmap.as_deref() {
         outline(roadmap, &mut lines);
         options(roadmap, &mut lines);
-        if let Some(schedule) = &artifacts.schedule {
+        if let Some(schedule) = talk.schedule.as_deref() {
             by_week(schedule, &mut lines);
         }
     }
-    assumptions(plan, &mut lines);
-    confidence(plan, &mut lines);
+    assumptions(talk, &mut lines);
+    confidence(talk, &mut lines);
     let text = lines.join("\n");
     format!("{}\n", crate::text::clean(&text))
 }
 
-fn heading(plan: &GoalPlan, lines: &mut Vec<String>) {
-    let context = plan.artifacts.context();
-    lines.push(context.goal_text.clone());
-    if let Some(pattern) = &context.pattern {
+fn heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
+    lines.push(talk.goal.clone());
+    if let Some(choice) = &talk.pattern {
+        let pattern = &choice.pattern;
         let subtype =
             pattern.subtype.as_deref().map(|name| format!(" / {name}")).unwrap_or_default();
-        let sure = units::confidence(plan.pick.confidence, 2);
+        let sure = units::confidence(choice.confidence, 2);
         lines.push(format!("pattern {}{subtype}, confidence {sure}", pattern.pattern_type));
     }
-    lines.push("Offline planner, no model in use.".to_owned());
+    lines.push(match talk.offline {
+        true => "Offline planner, no model in use.".to_owned(),
+        false => format!("Drafted by {}.", talk.drafter),
+    });
 }
 
 fn outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
@@ -126,24 +129,22 @@ fn by_week(schedule: &Schedule, lines: &mut Vec<String>) {
     }
 }
 
-fn assumptions(plan: &GoalPlan, lines: &mut Vec<String>) {
-    let context = plan.artifacts.context();
-    if !context.assumptions.is_empty() {
+fn assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
+    let assumed = talk.context.as_deref().map(|context| context.assumptions.as_slice());
+    let assumed = assumed.unwrap_or_default();
+    if !assumed.is_empty() {
         lines.push(String::new());
         lines.push("Assumed".to_owned());
-        for assumption in &context.assumptions {
+        for assumption in assumed {
             lines.push(format!("  {:<18} {}", assumption.key, assumption.value));
         }
     }
-    for note in &plan.notes {
-        lines.push(format!("  note: {note}"));
-    }
 }
 
-fn confidence(plan: &GoalPlan, lines: &mut Vec<String>) {
+fn confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push("Confidence, .70 needed".to_owned());
-    for stage in &plan.stages {
+    for stage in talk.judgements.values() {
         let found = &stage.confidence;
         lines.push(format!(
             "  {:<9} {} = .60 × rules {} + .40 × checks {}",
@@ -162,19 +163,21 @@ fn confidence(plan: &GoalPlan, lines: &mut Vec<String>) {
 }
 
 /// One object with all artifacts.
-pub(super) fn json(plan: &GoalPlan) -> Result<String, serde_json::Error> {
-    let artifacts = &plan.artifacts;
+pub(super) fn json(talk: &PlanningSlice) -> Result<String, serde_json::Error> {
+    let stages: Vec<_> = talk.judgements.values().collect();
+    let feasible =
+        !stages.iter().flat_map(|stage| &stage.violations).any(is_infeasible);
     let object = json!({
-        "outline": artifacts.outline,
-        "roadmap": artifacts.roadmap,
-        "schedule": artifacts.schedule,
-        "adaptation_log": artifacts.adaptation_log,
-        "stages": plan.stages,
-        "questions": plan.questions.iter().map(|question| json!({
-            "key": question.key, "text": question.text, "assumed": question.assumed,
-        })).collect::<Vec<_>>(),
-        "notes": plan.notes,
-        "feasible": plan.is_feasible(),
+        "outline": talk.outline,
+        "roadmap": talk.roadmap,
+        "schedule": talk.schedule,
+        "adaptation_log": talk.adaptation_log,
+        "stages": stages,
+        "questions": talk.questions,
+        "state": talk.place.state.as_str(),
+        "planning_status": talk.place.state.planning_status(),
+        "response_text": talk.response_text,
+        "feasible": feasible,
     });
     Ok(format!("{}\n", serde_json::to_string(&object)?))
 }

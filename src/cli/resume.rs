@@ -86,7 +86,7 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
                 let _ = handle.commands.send(again).await;
             }
         }
-        let answers = Answers { approve_plans: shared.yes, in_doubt };
+        let answers = Answers { approve_plans: shared.yes, in_doubt, ..Answers::default() };
         attend(shared, &app, &store, handle, Errand { answers, restarts }).await
     })
 }

@@ -44,7 +44,7 @@ pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
         let store = app.open_store()?;
         return block_on(async {
             let handle = app.start_plan(&store, ready, &workspace)?;
-            let answers = Answers { approve_plans: shared.yes, in_doubt: None };
+            let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
             attend(shared, &app, &store, handle, answers.into()).await
         });
     }
@@ -219,7 +219,7 @@ fn run_session(shared: &Shared, app: &App, args: &RunArgs) -> anyhow::Result<Exi
     let workspace = args.workspace.as_deref().map(directory).transpose()?;
     block_on(async {
         let handle = take_up(shared, app, &store, &id, workspace.as_deref()).await?;
-        let answers = Answers { approve_plans: shared.yes, in_doubt: None };
+        let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
         attend(shared, app, &store, handle, answers.into()).await
     })
 }

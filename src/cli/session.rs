@@ -49,7 +49,7 @@ pub(super) fn needs_screen(shared: &Shared) -> anyhow::Result<()> {
 }
 
 /// What a headless process is there for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Errand {
     pub(super) answers: Answers,
     /// A run that is over is to start again.
@@ -130,13 +130,37 @@ async fn follow(
     handle: SessionHandle,
     errand: Errand,
 ) -> anyhow::Result<Exit> {
+    let format = if shared.json { Format::Json } else { Format::Text };
+    let (id, state, exit) = to_the_end(store, handle, errand, format).await?;
+    match exit {
+        Exit::NeedsPerson | Exit::CapReached => say_what_waits(&id, &state, shared.json),
+        _ => parting(&id, &state),
+    }
+    Ok(exit)
+}
+
+/// Follows a session to its end without a word; the caller prints what came of it.
+pub(super) async fn conclude(
+    store: &Store,
+    handle: SessionHandle,
+    errand: Errand,
+) -> anyhow::Result<(SessionId, SessionState, Exit)> {
+    to_the_end(store, handle, errand, Format::Quiet).await
+}
+
+async fn to_the_end(
+    store: &Store,
+    handle: SessionHandle,
+    errand: Errand,
+    format: Format,
+) -> anyhow::Result<(SessionId, SessionState, Exit)> {
     let mut follower = Follower {
         history: app::history(store, &handle.id)?,
         head: handle.head.clone(),
         commands: handle.commands.clone(),
         answers: errand.answers,
         expects_start: errand.restarts,
-        format: if shared.json { Format::Json } else { Format::Text },
+        format,
         lines: Out::new(),
         state: SessionState::default(),
         time_zone: jiff::tz::TimeZone::system(),
@@ -167,29 +191,38 @@ async fn follow(
     follower.catch_up(last)?;
     driver?;
     let state = follower.state;
-    match ended {
-        Err(signal) => {
-            parting(&id, &state);
-            Ok(Exit::for_signal(signal))
-        }
-        Ok(Ending::NeedsPerson) => {
-            if shared.json {
-                follower.lines.line(&headless::waiting_json(&state).to_string())?;
-            }
-            needs_person(&id, &state);
-            let only_caps = !state.requests.open.is_empty()
-                && state
-                    .requests
-                    .open
-                    .values()
-                    .all(|open| matches!(open.request.kind, RequestKind::Cap { .. }));
-            Ok(if only_caps { Exit::CapReached } else { Exit::NeedsPerson })
-        }
-        Ok(_) => {
-            parting(&id, &state);
-            Ok(if state.status() == SessionStatus::Done { Exit::Success } else { Exit::Failed })
-        }
+    let exit = match ended {
+        Err(signal) => Exit::for_signal(signal),
+        Ok(Ending::NeedsPerson) if only_caps(&state) => Exit::CapReached,
+        Ok(Ending::NeedsPerson) => Exit::NeedsPerson,
+        Ok(Ending::Success) => Exit::Success,
+        Ok(_) if state.status() == SessionStatus::Done => Exit::Success,
+        Ok(_) => Exit::Failed,
+    };
+    Ok((id, state, exit))
+}
+
+fn only_caps(state: &SessionState) -> bool {
+    let is_cap = |kind: &RequestKind| {
+        matches!(
+            kind,
+            RequestKind::Cap { .. }
+                | RequestKind::PlanningCap { reason: crate::model::EscalateReason::Budget }
+        )
+    };
+    !state.requests.open.is_empty()
+        && state.requests.open.values().all(|open| is_cap(&open.request.kind))
+}
+
+/// What waits for the person: as an object for scripts, and in words beside it.
+pub(super) fn say_what_waits(id: &SessionId, state: &SessionState, json: bool) {
+    if state.requests.open.is_empty() && !state.tasks.only_people_left() {
+        return;
     }
+    if json {
+        let _ = Out::new().line(&headless::waiting_json(state).to_string());
+    }
+    needs_person(id, state);
 }
 
 /// The first signal that asks this process to end.

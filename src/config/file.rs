@@ -23,7 +23,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "theme",
     "ascii",
     "jobs",
@@ -33,6 +33,7 @@ const NAMES: [&str; 10] = [
     "enable_task_graphs",
     "enable_react_tracing",
     "enable_tool_affinity",
+    "user_id",
     "keys",
 ];
 
@@ -73,6 +74,10 @@ impl Reader<'_> {
             "enable_task_graphs" => settings.enable_task_graphs = self.flag(name, item)?,
             "enable_react_tracing" => settings.enable_react_tracing = self.flag(name, item)?,
             "enable_tool_affinity" => settings.enable_tool_affinity = self.flag(name, item)?,
+            "user_id" => {
+                let name = self.text_value(name, item)?;
+                settings.user_id = Sourced { value: Some(name.value), origin: name.origin };
+            }
             "keys" => {
                 let table = item
                     .as_table_like()

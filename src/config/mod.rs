@@ -11,7 +11,7 @@ pub use file::ConfigError;
 pub use paths::{config_file, data_dir};
 use serde::Serialize;
 
-use crate::model::{Caps, MicroDollars};
+use crate::model::{Caps, PlanLimits, MicroDollars};
 
 /// Where a value came from; later ones win.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -116,6 +116,8 @@ pub struct Settings {
     pub enable_react_tracing: Sourced<bool>,
     /// Off leaves affinity out of the order in which ready tasks start.
     pub enable_tool_affinity: Sourced<bool>,
+    /// Your name in the threads of planning; the login name unless set.
+    pub user_id: Sourced<Option<String>>,
     /// Keys by the name of their action.
     pub keys: BTreeMap<String, Sourced<String>>,
 }
@@ -132,6 +134,7 @@ impl Default for Settings {
             enable_task_graphs: Sourced::built_in(true),
             enable_react_tracing: Sourced::built_in(true),
             enable_tool_affinity: Sourced::built_in(true),
+            user_id: Sourced::built_in(None),
             keys: BTreeMap::new(),
         }
     }
@@ -146,6 +149,11 @@ pub struct Row {
 }
 
 impl Settings {
+    /// The limits of planning conversations.
+    pub fn plan_limits(&self) -> PlanLimits {
+        PlanLimits::default()
+    }
+
     /// Reads the config file over the built-in values. A file that is not there changes nothing, unless it was named.
     pub fn load(path: &Path, named: bool) -> Result<Self, ConfigError> {
         let mut settings = Self::default();
@@ -185,6 +193,7 @@ impl Settings {
             row("enable_task_graphs", &self.enable_task_graphs),
             row("enable_react_tracing", &self.enable_react_tracing),
             row("enable_tool_affinity", &self.enable_tool_affinity),
+            row("user_id", &self.user_id),
         ];
         rows.extend(self.keys.iter().map(|(name, key)| row(&format!("keys.{name}"), key)));
         rows
