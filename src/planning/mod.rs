@@ -10,6 +10,7 @@ pub mod calendar;
 pub mod check;
 pub mod confidence;
 pub mod controller;
+pub mod diff;
 pub mod drawing;
 pub mod export;
 pub mod gate;
