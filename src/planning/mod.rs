@@ -12,6 +12,7 @@ pub mod confidence;
 pub mod controller;
 pub mod diff;
 pub mod drawing;
+pub mod edit;
 pub mod export;
 pub mod gate;
 pub mod goal_plan;
