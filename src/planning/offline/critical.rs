@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::{Dependency, LinkKind, NodeTree, PatternType, PlanNode, TaskId};
 
 /// Finds the critical path: the chain of leaves that ends last. What merely repeats beside the work is not part of it.
-pub(super) fn critical_path(
+pub(in crate::planning) fn critical_path(
     nodes: &[PlanNode],
     root: &TaskId,
     links: &[Dependency],

@@ -18,6 +18,7 @@ pub mod template;
 mod tests;
 mod wording;
 
+pub(in crate::planning) use critical::critical_path;
 pub use draft::{Draft, DraftError, draft};
 pub use facts::{Question, questions};
 pub use goal::{Goal, Today};
