@@ -1,6 +1,7 @@
 //! Layered settings: built-in value, config file, environment, command line. Each value knows where it came from.
 
 mod file;
+pub mod models;
 mod paths;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use file::ConfigError;
+pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
 use serde::Serialize;
 
@@ -116,6 +118,8 @@ pub struct Settings {
     pub enable_react_tracing: Sourced<bool>,
     /// Off leaves affinity out of the order in which ready tasks start.
     pub enable_tool_affinity: Sourced<bool>,
+    /// Providers, models, limits and prices.
+    pub models: ModelSettings,
     /// Keys by the name of their action.
     pub keys: BTreeMap<String, Sourced<String>>,
 }
@@ -132,6 +136,7 @@ impl Default for Settings {
             enable_task_graphs: Sourced::built_in(true),
             enable_react_tracing: Sourced::built_in(true),
             enable_tool_affinity: Sourced::built_in(true),
+            models: ModelSettings::default(),
             keys: BTreeMap::new(),
         }
     }
@@ -186,6 +191,24 @@ impl Settings {
             row("enable_react_tracing", &self.enable_react_tracing),
             row("enable_tool_affinity", &self.enable_tool_affinity),
         ];
+        let models = &self.models;
+        rows.extend([
+            row("provider", &models.provider),
+            row("model", &models.model),
+            row("protocol", &models.protocol),
+            row("record", &models.record),
+            row("daily_budget_usd", &models.daily_budget_usd),
+            row("soft_budget_per_turn_usd", &models.soft_budget_per_turn_usd),
+            row("offline_fallback", &models.offline_fallback),
+            row("limits", &models.limits),
+        ]);
+        rows.extend(models.roles.iter().map(|(name, role)| row(&format!("models.{name}"), role)));
+        rows.extend(
+            models.providers.iter().map(|(name, own)| row(&format!("providers.{name}"), own)),
+        );
+        rows.extend(
+            models.prices.iter().map(|(name, price)| row(&format!("prices.{name}"), price)),
+        );
         rows.extend(self.keys.iter().map(|(name, key)| row(&format!("keys.{name}"), key)));
         rows
     }

@@ -14,9 +14,12 @@ mod message;
 mod model;
 mod names;
 pub mod notebook;
+pub mod offline;
 pub mod ollama;
 mod openai;
 pub mod protocol;
+pub mod provider;
+pub mod recorded;
 mod request;
 pub mod transport;
 

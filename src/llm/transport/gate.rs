@@ -19,8 +19,8 @@ pub struct Gate {
 
 /// Calls are refused for so many milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
-    pub retry_in_ms: u64,
+pub(crate) struct Refused {
+    pub(crate) retry_in_ms: u64,
 }
 
 impl Gate {
