@@ -14,6 +14,8 @@ use crate::config::{self, ConfigError, Jobs, Origin, Settings};
 use crate::engine::resume::{TakeUp, end_leftovers, first_events};
 use crate::engine::{self, EngineOptions, Features, SessionHandle, ShellRunner};
 use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, SessionEvent};
+use crate::llm::notebook::{FileNotebook, MemoryNotebook, Notebook};
+use crate::llm::provider::{Models, Registry};
 use crate::model::{GraphFacts, Normalization, Plan, RequestId, Seq, SessionId};
 use crate::replay::{History, JournalSource};
 use crate::state::SessionState;
@@ -23,9 +25,6 @@ use crate::tui::{self, ColorDepth, KeyOverrides, Theme, UiSettings};
 
 /// The name and version that sessions remember.
 pub const PROGRAM: &str = concat!("planwright ", env!("CARGO_PKG_VERSION"));
-
-/// Variables that hold the keys of model providers. Commands never see them.
-const PROVIDER_KEYS: [&str; 2] = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
 
 /// A plan that was read and resolved, ready to become a session.
 #[derive(Debug)]
@@ -54,6 +53,12 @@ impl App {
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
+        let models = &mut settings.models;
+        let flag = |name: &str| Origin::CommandLine(name.to_owned());
+        models.provider.overlay(shared.provider.clone(), || flag("--provider"));
+        models.model.overlay(shared.model.clone().map(Some), || flag("--model"));
+        let record = shared.record.as_ref().map(|path| path.to_string_lossy().into_owned());
+        models.record.overlay(record.map(Some), || flag("--record"));
         let no_color =
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
@@ -89,7 +94,8 @@ impl App {
         }
     }
 
-    fn dir(&self) -> anyhow::Result<&Path> {
+    /// The directory of the store.
+    pub fn dir(&self) -> anyhow::Result<&Path> {
         self.data_dir.as_deref().ok_or_else(|| {
             Problem::usage("there is no home directory to keep sessions in")
                 .remedy("name one with --data-dir")
@@ -99,11 +105,25 @@ impl App {
 
     /// Knows the keys of model providers, so that they are found wherever they turn up.
     pub fn redactor(&self) -> Redactor {
-        Redactor::new(PROVIDER_KEYS.iter().filter_map(|name| std::env::var(name).ok()))
+        Redactor::new(self.key_variables().iter().filter_map(|name| std::env::var(name).ok()))
+    }
+
+    /// Variables that hold the keys of model providers. Commands never see them.
+    fn key_variables(&self) -> Vec<String> {
+        Registry::new(&self.settings.models).key_variables()
+    }
+
+    /// The models that can be opened, with what was found out about them before.
+    pub fn models(&self) -> Models {
+        let notebook: Arc<dyn Notebook> = match &self.data_dir {
+            Some(dir) => Arc::new(FileNotebook::new(dir.join(FileNotebook::FILE))),
+            None => Arc::new(MemoryNotebook::default()),
+        };
+        Models::new(self.settings.models.clone(), notebook)
     }
 
     fn engine_options(&self) -> EngineOptions {
-        let without = PROVIDER_KEYS.map(str::to_owned).to_vec();
+        let without = self.key_variables();
         let features = Features {
             task_graphs: self.settings.enable_task_graphs.value,
             react_tracing: self.settings.enable_react_tracing.value,
@@ -352,7 +372,7 @@ pub fn follow(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<S
 }
 
 /// How many colours the terminal says it has.
-fn color_depth() -> ColorDepth {
+pub(crate) fn color_depth() -> ColorDepth {
     let says = |name: &str, word: &str| std::env::var(name).is_ok_and(|value| value.contains(word));
     if says("COLORTERM", "truecolor") || says("COLORTERM", "24bit") || says("TERM", "direct") {
         ColorDepth::True
@@ -361,7 +381,7 @@ fn color_depth() -> ColorDepth {
     }
 }
 
-fn utf8_locale() -> bool {
+pub(crate) fn utf8_locale() -> bool {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));

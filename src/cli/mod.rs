@@ -2,6 +2,7 @@
 
 mod check;
 mod config;
+mod doctor;
 mod documents;
 mod exit;
 mod export;
@@ -55,6 +56,15 @@ pub struct Shared {
     /// Config file
     #[arg(long, global = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
     pub config: Option<PathBuf>,
+    /// Provider of the model: auto, offline, a name, a URL, or recorded:FILE
+    #[arg(long, global = true, value_name = "NAME", env = "PLANWRIGHT_PROVIDER")]
+    pub provider: Option<String>,
+    /// Model to use
+    #[arg(long, global = true, value_name = "NAME", env = "PLANWRIGHT_MODEL")]
+    pub model: Option<String>,
+    /// Write every exchange with models to a file that `--provider recorded:FILE` plays back
+    #[arg(long, global = true, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Theme by name (see `planwright themes`)
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
@@ -96,6 +106,8 @@ pub enum Subcommands {
     Export(export::ExportArgs),
     /// Show settings and where they came from
     Config(config::ConfigArgs),
+    /// Say what works here and what to do about the rest
+    Doctor(doctor::DoctorArgs),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -135,6 +147,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Check(args)) => check::check(&shared, &args),
         Some(Subcommands::Export(args)) => export::export(&shared, &args),
         Some(Subcommands::Config(args)) => config::config(&shared, &args),
+        Some(Subcommands::Doctor(args)) => doctor::doctor(&shared, &args),
         Some(Subcommands::Themes) => themes::themes(&shared),
         Some(Subcommands::Completions { shell }) => documents::completions(shell),
         Some(Subcommands::Man) => documents::man(),

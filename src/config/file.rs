@@ -1,5 +1,7 @@
 //! Reading the config file, with errors that name the place and the nearest right name.
 
+mod models;
+
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item, TableLike};
@@ -84,12 +86,16 @@ impl Reader<'_> {
                     .ok_or_else(|| self.wrong(name, item, "a table of actions and keys"))?;
                 self.keys(table, settings)?;
             }
+            _ if models::NAMES.contains(&name) => {
+                self.model_setting(name, item, &mut settings.models)?;
+            }
             _ => {
                 return Err(ConfigError::Unknown {
                     path: self.path.to_owned(),
                     line: self.line(item),
                     name: name.to_owned(),
-                    nearest: crate::text::nearest(name, NAMES).map(str::to_owned),
+                    nearest: crate::text::nearest(name, NAMES.into_iter().chain(models::NAMES))
+                        .map(str::to_owned),
                 });
             }
         }

@@ -1,6 +1,7 @@
 //! Layered settings: built-in value, config file, environment, command line. Each value knows where it came from.
 
 mod file;
+pub mod models;
 mod paths;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use file::ConfigError;
+pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
 use serde::Serialize;
 
@@ -118,6 +120,8 @@ pub struct Settings {
     pub enable_tool_affinity: Sourced<bool>,
     /// Your name in the threads of planning; the login name unless set.
     pub user_id: Sourced<Option<String>>,
+    /// Providers, models, limits and prices.
+    pub models: ModelSettings,
     /// Keys by the name of their action.
     pub keys: BTreeMap<String, Sourced<String>>,
 }
@@ -135,6 +139,7 @@ impl Default for Settings {
             enable_react_tracing: Sourced::built_in(true),
             enable_tool_affinity: Sourced::built_in(true),
             user_id: Sourced::built_in(None),
+            models: ModelSettings::default(),
             keys: BTreeMap::new(),
         }
     }
@@ -195,6 +200,24 @@ impl Settings {
             row("enable_tool_affinity", &self.enable_tool_affinity),
             row("user_id", &self.user_id),
         ];
+        let models = &self.models;
+        rows.extend([
+            row("provider", &models.provider),
+            row("model", &models.model),
+            row("protocol", &models.protocol),
+            row("record", &models.record),
+            row("daily_budget_usd", &models.daily_budget_usd),
+            row("soft_budget_per_turn_usd", &models.soft_budget_per_turn_usd),
+            row("offline_fallback", &models.offline_fallback),
+            row("limits", &models.limits),
+        ]);
+        rows.extend(models.roles.iter().map(|(name, role)| row(&format!("models.{name}"), role)));
+        rows.extend(
+            models.providers.iter().map(|(name, own)| row(&format!("providers.{name}"), own)),
+        );
+        rows.extend(
+            models.prices.iter().map(|(name, price)| row(&format!("prices.{name}"), price)),
+        );
         rows.extend(self.keys.iter().map(|(name, key)| row(&format!("keys.{name}"), key)));
         rows
     }

@@ -5,12 +5,23 @@
 //! and JSON. Deltas are for the eyes only: nothing may act on a part of an answer, so that a broken stream can always
 //! be asked again. Keys never leave this module except on the wire to the host they belong to.
 
+mod anthropic;
+pub mod cost;
 mod error;
 mod generated;
+pub mod keys;
 mod message;
 mod model;
+mod names;
+pub mod notebook;
+pub mod offline;
+pub mod ollama;
+mod openai;
 pub mod protocol;
+pub mod provider;
+pub mod recorded;
 mod request;
+pub mod transport;
 
 pub use error::ModelError;
 pub use generated::{Delta, Finish, Generated, RawCall, Usage};

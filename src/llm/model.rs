@@ -40,6 +40,8 @@ pub struct ModelInfo {
     /// The provider's name as the settings know it.
     pub provider: String,
     pub model: String,
+    /// Where it is, host and port; empty for models without a server.
+    pub host: String,
     /// Runs on this machine or the local network and costs nothing.
     pub local: bool,
     pub context_window: Option<u32>,

@@ -5,6 +5,14 @@
 //! repaired once mechanically, then asked for again once with the violations, then reported as `invalid_output` with
 //! the raw text. Fields nobody asked for are dropped and noted, never a failure.
 
+mod checking;
+mod detect;
+mod dialogue;
+mod in_json;
+mod in_text;
+mod lenient;
+mod schema;
 mod types;
 
+pub use dialogue::Dialogue;
 pub use types::{JsonAnswer, Note, Protocol, ProtocolChoice, Reply};

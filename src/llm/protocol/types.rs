@@ -6,7 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::llm::{Finish, ToolCall, Usage};
+use crate::llm::cost::Cost;
+use crate::llm::{Finish, ToolCall};
 
 /// How calls and JSON are carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -91,8 +92,8 @@ pub struct Reply {
     pub text: String,
     pub calls: Vec<ToolCall>,
     pub notes: Vec<Note>,
-    /// Tokens of all attempts, those that were asked again included.
-    pub usage: Usage,
+    /// Of all attempts, those that were asked again included.
+    pub cost: Cost,
     pub finish: Finish,
     pub model: String,
     pub protocol: Protocol,
@@ -103,7 +104,7 @@ pub struct Reply {
 pub struct JsonAnswer {
     pub value: Value,
     pub notes: Vec<Note>,
-    pub usage: Usage,
+    pub cost: Cost,
     pub model: String,
     /// The text the value was read from.
     pub raw: String,

@@ -1,0 +1,311 @@
+//! The parts of the config file that are about models.
+
+use toml_edit::{Item, TableLike};
+
+use super::{ConfigError, Reader};
+use crate::config::models::{
+    LimitSettings, ModelSettings, PriceSettings, ProviderSettings, RoleSettings,
+};
+
+pub(super) const NAMES: [&str; 10] = [
+    "provider",
+    "model",
+    "protocol",
+    "daily_budget_usd",
+    "soft_budget_per_turn_usd",
+    "offline_fallback",
+    "models",
+    "providers",
+    "limits",
+    "prices",
+];
+
+const ROLES: [&str; 5] = ["planner", "executor", "summarizer", "judge", "brainstormer"];
+const PROTOCOLS: [&str; 4] = ["auto", "tools", "json", "text"];
+const KINDS: [&str; 3] = ["openai", "anthropic", "ollama"];
+
+impl Reader<'_> {
+    /// Reads a setting of this part. The caller has made sure that the name is one of ours.
+    pub(super) fn model_setting(
+        &self,
+        name: &str,
+        item: &Item,
+        models: &mut ModelSettings,
+    ) -> Result<(), ConfigError> {
+        match name {
+            "provider" => models.provider = self.text_value(name, item)?,
+            "model" => models.model = self.sourced(Some(self.text_value(name, item)?.value)),
+            "protocol" => {
+                let said = self.text_value(name, item)?;
+                if !PROTOCOLS.contains(&said.value.as_str()) {
+                    return Err(self.wrong(name, item, "auto, tools, json or text"));
+                }
+                models.protocol = said;
+            }
+            "daily_budget_usd" => models.daily_budget_usd = self.dollars(name, item)?,
+            "soft_budget_per_turn_usd" => {
+                models.soft_budget_per_turn_usd = self.dollars(name, item)?;
+            }
+            "offline_fallback" => models.offline_fallback = self.flag(name, item)?,
+            "models" => self.each(name, item, |role, item| {
+                if !ROLES.contains(&role) {
+                    return Err(self.unknown(&format!("models.{role}"), role, item, &ROLES));
+                }
+                let settings = self.role(role, item)?;
+                models.roles.insert(role.to_owned(), self.sourced(settings));
+                Ok(())
+            })?,
+            "providers" => self.each(name, item, |provider, item| {
+                let settings = self.provider(provider, item)?;
+                models.providers.insert(provider.to_owned(), self.sourced(settings));
+                Ok(())
+            })?,
+            "limits" => models.limits = self.sourced(self.limits(item)?),
+            _ => self.each(name, item, |model, item| {
+                let settings = self.price(model, item)?;
+                models.prices.insert(model.to_owned(), self.sourced(settings));
+                Ok(())
+            })?,
+        }
+        Ok(())
+    }
+
+    fn each(
+        &self,
+        name: &str,
+        item: &Item,
+        mut take: impl FnMut(&str, &Item) -> Result<(), ConfigError>,
+    ) -> Result<(), ConfigError> {
+        self.table(name, item)?.iter().try_for_each(|(name, item)| take(name, item))
+    }
+
+    fn table<'a>(&self, name: &str, item: &'a Item) -> Result<&'a dyn TableLike, ConfigError> {
+        item.as_table_like().ok_or_else(|| self.wrong(name, item, "a table"))
+    }
+
+    fn unknown(&self, name: &str, written: &str, item: &Item, known: &[&str]) -> ConfigError {
+        ConfigError::Unknown {
+            path: self.path.to_owned(),
+            line: self.line(item),
+            name: name.to_owned(),
+            nearest: crate::text::nearest(written, known.iter().copied()).map(str::to_owned),
+        }
+    }
+
+    /// A role is the name of a model, or a table.
+    fn role(&self, role: &str, item: &Item) -> Result<RoleSettings, ConfigError> {
+        const FIELDS: [&str; 4] = ["provider", "model", "temperature", "max_output_tokens"];
+        if let Some(model) = item.as_str() {
+            return Ok(RoleSettings { model: Some(model.to_owned()), ..RoleSettings::default() });
+        }
+        let mut settings = RoleSettings::default();
+        for (field, item) in self.table(role, item)?.iter() {
+            match field {
+                "provider" => settings.provider = Some(self.text_value(field, item)?.value),
+                "model" => settings.model = Some(self.text_value(field, item)?.value),
+                "temperature" => {
+                    let number = self.dollars(field, item).map(|number| number.value);
+                    settings.temperature = Some(
+                        number
+                            .ok()
+                            .filter(|number| *number <= 2.0)
+                            .ok_or_else(|| self.wrong(field, item, "a number from 0 to 2"))?,
+                    );
+                }
+                "max_output_tokens" => settings.max_output_tokens = Some(self.count(field, item)?),
+                _ => {
+                    return Err(self.unknown(
+                        &format!("models.{role}.{field}"),
+                        field,
+                        item,
+                        &FIELDS,
+                    ));
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    fn count(&self, name: &str, item: &Item) -> Result<u32, ConfigError> {
+        let number = self.positive(name, item)?.value;
+        u32::try_from(number).map_err(|_| self.wrong(name, item, "a number above 0"))
+    }
+
+    fn provider(&self, provider: &str, item: &Item) -> Result<ProviderSettings, ConfigError> {
+        const FIELDS: [&str; 10] = [
+            "kind",
+            "base_url",
+            "model",
+            "api_key_env",
+            "api_key_cmd",
+            "headers",
+            "concurrency",
+            "stream",
+            "context_window",
+            "consent",
+        ];
+        let mut settings = ProviderSettings::default();
+        for (field, item) in self.table(provider, item)?.iter() {
+            let text = || self.text_value(field, item).map(|text| Some(text.value));
+            match field {
+                "kind" => {
+                    settings.kind = text()?;
+                    if !settings.kind.as_deref().is_some_and(|kind| KINDS.contains(&kind)) {
+                        return Err(self.wrong(field, item, "openai, anthropic or ollama"));
+                    }
+                }
+                "base_url" => settings.base_url = text()?,
+                "model" => settings.model = text()?,
+                "api_key_env" => settings.api_key_env = text()?,
+                "api_key_cmd" => settings.api_key_cmd = text()?,
+                "headers" => self.each(field, item, |name, item| {
+                    settings.headers.insert(name.to_owned(), self.text_value(name, item)?.value);
+                    Ok(())
+                })?,
+                "concurrency" => settings.concurrency = Some(self.count(field, item)?),
+                "stream" => settings.stream = Some(self.flag(field, item)?.value),
+                "context_window" => settings.context_window = Some(self.count(field, item)?),
+                "consent" => settings.consent = Some(self.flag(field, item)?.value),
+                "api_key" => {
+                    return Err(self.wrong(
+                        "api_key",
+                        item,
+                        "named by api_key_env or printed by api_key_cmd; keys do not belong into this file",
+                    ));
+                }
+                _ => {
+                    let name = format!("providers.{provider}.{field}");
+                    return Err(self.unknown(&name, field, item, &FIELDS));
+                }
+            }
+        }
+        Ok(settings)
+    }
+
+    fn limits(&self, item: &Item) -> Result<LimitSettings, ConfigError> {
+        const FIELDS: [&str; 7] = [
+            "connect_sec",
+            "first_byte_sec",
+            "idle_sec",
+            "total_sec",
+            "retries",
+            "retry_after_max_sec",
+            "answer_mb",
+        ];
+        let mut limits = LimitSettings::default();
+        for (field, item) in self.table("limits", item)?.iter() {
+            let slot = match field {
+                "connect_sec" => &mut limits.connect_sec,
+                "first_byte_sec" => &mut limits.first_byte_sec,
+                "idle_sec" => &mut limits.idle_sec,
+                "total_sec" => &mut limits.total_sec,
+                "retries" => &mut limits.retries,
+                "retry_after_max_sec" => &mut limits.retry_after_max_sec,
+                "answer_mb" => &mut limits.answer_mb,
+                _ => return Err(self.unknown(&format!("limits.{field}"), field, item, &FIELDS)),
+            };
+            // No retries at all is a sensible wish; no time at all is not.
+            *slot = if field == "retries" && item.as_integer() == Some(0) {
+                Some(0)
+            } else {
+                Some(self.positive(field, item)?.value)
+            };
+        }
+        Ok(limits)
+    }
+
+    fn price(&self, model: &str, item: &Item) -> Result<PriceSettings, ConfigError> {
+        const FIELDS: [&str; 4] = ["input", "output", "cached", "cache_write"];
+        let mut price = PriceSettings::default();
+        for (field, item) in self.table(model, item)?.iter() {
+            let dollars = || self.dollars(field, item).map(|dollars| dollars.value);
+            match field {
+                "input" => price.input = dollars()?,
+                "output" => price.output = dollars()?,
+                "cached" => price.cached = Some(dollars()?),
+                "cache_write" => price.cache_write = Some(dollars()?),
+                _ => {
+                    return Err(self.unknown(
+                        &format!("prices.{model}.{field}"),
+                        field,
+                        item,
+                        &FIELDS,
+                    ));
+                }
+            }
+        }
+        Ok(price)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::config::Settings;
+    use crate::config::file::apply;
+
+    fn read(text: &str) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        apply(text, Path::new("config.toml"), &mut settings).map_err(|error| error.to_string())?;
+        Ok(settings)
+    }
+
+    #[test]
+    fn everything_about_models_can_be_set() {
+        let text = r#"
+            provider = "mine"
+            model = "big"
+            protocol = "json"
+            daily_budget_usd = 1
+            [models]
+            planner = "bigger"
+            executor = { model = "small", temperature = 0.1, max_output_tokens = 300 }
+            [providers.mine]
+            kind = "openai"
+            base_url = "http://127.0.0.1:8080/v1"
+            api_key_cmd = "pass show mine"
+            headers = { "x-team" = "blue" }
+            concurrency = 2
+            consent = true
+            [limits]
+            idle_sec = 30
+            retries = 0
+            [prices."big"]
+            input = 1.5
+            output = 6
+        "#;
+        let models = read(text).unwrap().models;
+        assert_eq!(models.provider.value, "mine");
+        assert_eq!(models.roles["planner"].value.model.as_deref(), Some("bigger"));
+        assert_eq!(models.roles["executor"].value.max_output_tokens, Some(300));
+        assert_eq!(models.providers["mine"].value.headers["x-team"], "blue");
+        assert_eq!(
+            (models.limits.value.idle_sec, models.limits.value.retries),
+            (Some(30), Some(0))
+        );
+        assert!((models.prices["big"].value.output - 6.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn mistakes_name_the_line_and_the_remedy() {
+        for (text, message) in [
+            (
+                "[models]\nplaner = \"x\"",
+                "config.toml:2: unknown setting `models.planer`, did you mean `planner`?",
+            ),
+            ("protocol = \"xml\"", "config.toml:1: `protocol` must be auto, tools, json or text"),
+            (
+                "[providers.a]\nbase_ur = \"x\"",
+                "config.toml:2: unknown setting `providers.a.base_ur`, did you mean `base_url`?",
+            ),
+            ("[limits]\nidle_sec = 0", "config.toml:2: `idle_sec` must be a number above 0"),
+            (
+                "[providers.a]\napi_key = \"sk\"",
+                "config.toml:2: `api_key` must be named by api_key_env or printed by api_key_cmd; keys do not belong into this file",
+            ),
+        ] {
+            assert_eq!(read(text).unwrap_err(), message);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What works here and what to do about the rest: a list of checks, each with its verdict and a next step.
+//!
+//! A check is plain data; whoever owns a part adds its checks in a file of its own and a line in `cli/doctor.rs`.
+
+pub mod machine;
+pub mod provider;
+
+use serde::Serialize;
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Ok,
+    /// It works, with something to know.
+    Warn,
+    Fail,
+}
+
+impl Status {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// One line of the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    pub name: String,
+    pub status: Status,
+    pub what: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+impl Check {
+    pub fn ok(name: &str, what: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), status: Status::Ok, what: what.into(), next: None }
+    }
+
+    pub fn warn(name: &str, what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { status: Status::Warn, next: Some(next.into()), ..Self::ok(name, what) }
+    }
+
+    pub fn fail(name: &str, what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { status: Status::Fail, next: Some(next.into()), ..Self::ok(name, what) }
+    }
+
+    /// The check as lines of text, the name padded to a column.
+    pub fn lines(&self, name_width: usize) -> Vec<String> {
+        let mut lines =
+            vec![format!("{:4}  {:name_width$}  {}", self.status.word(), self.name, self.what)];
+        if let Some(next) = &self.next {
+            lines.push(format!("{:4}  {:name_width$}  {next}", "", ""));
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_says_its_next_step_under_itself() {
+        let check = Check::warn("key", "it is old", "get a new one");
+        assert_eq!(check.lines(6), ["warn  key     it is old", "              get a new one"]);
+    }
+}

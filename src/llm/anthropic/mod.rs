@@ -1,0 +1,71 @@
+//! Anthropic's messages.
+
+mod decode;
+mod request;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::names::NameMap;
+use super::transport::{Adapter, Broken, Connection, Decoder, Endpoint, Framing, HttpModel, Wire};
+use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo};
+
+/// The version of the interface that is spoken here.
+pub(crate) const VERSION: &str = "2023-06-01";
+
+/// The tool that carries an answer held to a schema.
+const ANSWER_TOOL: &str = "give_answer";
+
+#[derive(Debug)]
+struct Anthropic {
+    model: String,
+    stream: bool,
+    /// Newer models refuse it.
+    temperature: AtomicBool,
+    /// Models that always think cannot be forced to call a tool; they are asked to.
+    forced: AtomicBool,
+}
+
+pub(crate) fn open(
+    info: ModelInfo,
+    endpoint: Endpoint,
+    stream: bool,
+) -> Result<Arc<dyn LanguageModel>, ModelError> {
+    let adapter = Anthropic {
+        model: info.model.clone(),
+        stream,
+        temperature: AtomicBool::new(true),
+        forced: AtomicBool::new(true),
+    };
+    Ok(Arc::new(HttpModel { info, adapter, connection: Connection::open(endpoint)? }))
+}
+
+impl Adapter for Anthropic {
+    fn wire(&self, request: &GenerateRequest) -> Wire {
+        let streamed = request.stream && self.stream;
+        let mut body =
+            request::body(&self.model, request, streamed, self.forced.load(Ordering::Relaxed));
+        if !self.temperature.load(Ordering::Relaxed)
+            && let Some(fields) = body.as_object_mut()
+        {
+            fields.remove("temperature");
+        }
+        Wire { path: "/v1/messages", body, framing: streamed.then_some(Framing::Events) }
+    }
+
+    fn decoder(&self, request: &GenerateRequest) -> Box<dyn Decoder> {
+        let answer_tool = request.output_schema.is_some().then_some(ANSWER_TOOL);
+        Box::new(decode::Answer::new(&self.model, NameMap::of(request), answer_tool))
+    }
+
+    fn adjust(&self, broken: &Broken, request: &GenerateRequest) -> bool {
+        if broken.status != Some(400) {
+            return false;
+        }
+        let said = broken.error.message.to_ascii_lowercase();
+        if request.temperature.is_some() && said.contains("temperature") {
+            return self.temperature.swap(false, Ordering::Relaxed);
+        }
+        said.contains("tool_choice") && self.forced.swap(false, Ordering::Relaxed)
+    }
+}

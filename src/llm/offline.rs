@@ -1,0 +1,87 @@
+//! A model that is no model: its answers come from a rule, so that everything works without network and key.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Capability, Delta, DeltaSink, Finish, GenerateRequest, Generated, LanguageModel, ModelError,
+    ModelInfo, RawCall, ToolCall, Usage,
+};
+
+/// What a rule answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OfflineAnswer {
+    pub text: String,
+    pub calls: Vec<ToolCall>,
+}
+
+/// Decides what to answer. The same request always gets the same answer.
+pub type Policy = Arc<dyn Fn(&GenerateRequest) -> Result<OfflineAnswer, ModelError> + Send + Sync>;
+
+/// The offline model: a policy behind the same trait as every other model.
+#[derive(Clone)]
+pub struct Offline {
+    info: ModelInfo,
+    policy: Policy,
+}
+
+impl Offline {
+    /// `name` says which policy it is, for traces.
+    pub fn new(name: &str, policy: Policy) -> Self {
+        let info = ModelInfo {
+            provider: super::provider::OFFLINE.to_owned(),
+            model: name.to_owned(),
+            host: String::new(),
+            local: true,
+            context_window: None,
+            capability: Some(Capability::FULL),
+        };
+        Self { info, policy }
+    }
+}
+
+impl fmt::Debug for Offline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Offline").field("policy", &self.info.model).finish_non_exhaustive()
+    }
+}
+
+impl LanguageModel for Offline {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn generate<'a>(
+        &'a self,
+        request: &'a GenerateRequest,
+        deltas: DeltaSink<'a>,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Generated, ModelError>> {
+        Box::pin(async move {
+            if cancel.is_cancelled() {
+                return Err(ModelError::cancelled(&self.info.provider));
+            }
+            let OfflineAnswer { text, calls } = (self.policy)(request)?;
+            if !text.is_empty() {
+                deltas(Delta::Text { text: text.clone() });
+            }
+            let finish = if calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
+            let tool_calls = calls.into_iter().map(|call| RawCall {
+                id: call.id,
+                name: call.name,
+                arguments: call.arguments.to_string(),
+            });
+            Ok(Generated {
+                text,
+                tool_calls: tool_calls.collect(),
+                usage: Usage::of(0, 0),
+                finish,
+                model: self.info.model.clone(),
+                spent_on_retries: Usage::default(),
+            })
+        })
+    }
+}

@@ -1,0 +1,315 @@
+//! A model together with how to talk to it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::checking::{self, Wrong};
+use super::types::{JsonAnswer, Note, Protocol, ProtocolChoice, Reply};
+use super::{detect, in_json, in_text};
+use crate::llm::cost::{Cost, Estimate, Ledger, Pricing, tokens};
+use crate::llm::notebook::{self, MemoryNotebook, ModelNotes, Notebook};
+use crate::llm::{
+    Capability, DeltaSink, GenerateRequest, Generated, LanguageModel, Message, ModelError,
+    ToolChoice,
+};
+use crate::model::Category;
+
+/// A model, the protocol it is spoken to in, what it costs, and the books its calls go into.
+#[derive(Debug)]
+pub struct Dialogue {
+    model: Arc<dyn LanguageModel>,
+    choice: ProtocolChoice,
+    pricing: Pricing,
+    ledger: Arc<Ledger>,
+    notebook: Arc<dyn Notebook>,
+    notes: Mutex<ModelNotes>,
+}
+
+impl Dialogue {
+    /// A dialogue in the best protocol the model speaks, whose calls cost nothing.
+    pub fn new(model: Arc<dyn LanguageModel>) -> Self {
+        Self {
+            model,
+            choice: ProtocolChoice::Auto,
+            pricing: Pricing::Free,
+            ledger: Ledger::new(),
+            notebook: Arc::new(MemoryNotebook::default()),
+            notes: Mutex::default(),
+        }
+    }
+
+    pub fn protocol(mut self, choice: ProtocolChoice) -> Self {
+        self.choice = choice;
+        self
+    }
+
+    /// Counts calls at these prices in these books, which may refuse them.
+    pub fn priced(mut self, pricing: Pricing, ledger: Arc<Ledger>) -> Self {
+        (self.pricing, self.ledger) = (pricing, ledger);
+        self
+    }
+
+    /// Keeps what is found out about the model.
+    pub fn noting(mut self, notebook: Arc<dyn Notebook>) -> Self {
+        let notes = notebook.recall(&notebook::key(self.model.info())).unwrap_or_default();
+        (self.notebook, self.notes) = (notebook, Mutex::new(notes));
+        self
+    }
+
+    pub fn model(&self) -> &Arc<dyn LanguageModel> {
+        &self.model
+    }
+
+    pub fn pricing(&self) -> Pricing {
+        self.pricing
+    }
+
+    /// What is known about the model so far.
+    pub fn notes(&self) -> ModelNotes {
+        *self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a request could cost at most.
+    pub fn estimate(&self, request: &GenerateRequest) -> Estimate {
+        Estimate::of(request, &self.pricing, &self.notes().calibration)
+    }
+
+    /// What failed attempts cost.
+    pub fn cost_of(&self, error: &ModelError) -> Cost {
+        Cost::of_failure(error.usage, &self.pricing)
+    }
+
+    /// Asks and gives back text and calls, each of which fits its tool.
+    pub async fn reply(
+        &self,
+        request: &GenerateRequest,
+        deltas: DeltaSink<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Reply, ModelError> {
+        let mut notes = Vec::new();
+        let mut protocol = self.choose(request, cancel).await?;
+        let mut asked = in_protocol(request, protocol);
+        let mut total: Option<Cost> = None;
+        let mut again = false;
+        loop {
+            let generated = match self.ask(&asked, deltas, cancel, &mut total).await {
+                Err(error) if protocol == Protocol::Tools && refuses_tools(&error, request) => {
+                    // Found out the hard way; from now on it is known.
+                    protocol = Protocol::Json;
+                    asked = in_protocol(request, protocol);
+                    self.learn(|notes| {
+                        notes.capability = Some(Capability {
+                            tools: false,
+                            ..notes.capability.unwrap_or(Capability::FULL)
+                        });
+                    });
+                    notes.push(Note::new("protocol_changed", error.message));
+                    continue;
+                }
+                other => other?,
+            };
+            match checking::reply(&generated, request, protocol, &mut notes) {
+                Ok((text, calls)) => {
+                    return Ok(Reply {
+                        text,
+                        calls,
+                        notes,
+                        cost: total.unwrap_or(Cost::NONE),
+                        finish: generated.finish,
+                        model: generated.model,
+                        protocol,
+                    });
+                }
+                Err(wrong) if again => return Err(self.invalid(&wrong, total)),
+                Err(wrong) => {
+                    again = true;
+                    notes.push(Note::new("asked_again", wrong.violations.join("; ")));
+                    asked.messages.extend(wrong.ask_again());
+                }
+            }
+        }
+    }
+
+    /// Asks for a value of the shape that `output_schema` names.
+    pub async fn ask_json(
+        &self,
+        request: &GenerateRequest,
+        deltas: DeltaSink<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<JsonAnswer, ModelError> {
+        let Some(output) = request.output_schema.clone() else {
+            let what = "JSON was asked for without saying of which shape";
+            let info = self.model.info();
+            return Err(ModelError::new(
+                &info.provider,
+                "no_schema",
+                Category::Critical,
+                what,
+                "set output_schema",
+            ));
+        };
+        let mut asked = request.clone();
+        if self.choice == ProtocolChoice::Text {
+            asked.output_schema = None;
+            let words = format!(
+                "Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{}",
+                output.schema
+            );
+            asked.messages.push(Message::user(words));
+        }
+        let (mut notes, mut total, mut again) = (Vec::new(), None, false);
+        loop {
+            let generated = self.ask(&asked, deltas, cancel, &mut total).await?;
+            match checking::json(&generated, &output.schema, &mut notes) {
+                Ok(value) => {
+                    return Ok(JsonAnswer {
+                        value,
+                        notes,
+                        cost: total.unwrap_or(Cost::NONE),
+                        model: generated.model,
+                        raw: generated.text,
+                    });
+                }
+                Err(wrong) if again => return Err(self.invalid(&wrong, total)),
+                Err(wrong) => {
+                    again = true;
+                    notes.push(Note::new("asked_again", wrong.violations.join("; ")));
+                    asked.messages.extend(wrong.ask_again());
+                }
+            }
+        }
+    }
+
+    /// Finds out what the model can do, once, and remembers it.
+    pub async fn capability(&self, cancel: &CancellationToken) -> Result<Capability, ModelError> {
+        if let Some(known) = self.model.info().capability.or(self.notes().capability) {
+            return Ok(known);
+        }
+        let found = detect::capability(self, cancel).await?;
+        self.learn(|notes| notes.capability = Some(found));
+        Ok(found)
+    }
+
+    async fn choose(
+        &self,
+        request: &GenerateRequest,
+        cancel: &CancellationToken,
+    ) -> Result<Protocol, ModelError> {
+        if request.tools.is_empty() {
+            return Ok(Protocol::Tools);
+        }
+        if let Some(fixed) = self.choice.fixed() {
+            return Ok(fixed);
+        }
+        // What was learned from a refusal goes before what the table of providers says.
+        let known = match self.notes().capability {
+            Some(learned) => learned,
+            None => self.capability(cancel).await?,
+        };
+        Ok(best(known))
+    }
+
+    /// One paid call: reserved, made, booked, learned from.
+    pub(super) async fn ask(
+        &self,
+        request: &GenerateRequest,
+        deltas: DeltaSink<'_>,
+        cancel: &CancellationToken,
+        total: &mut Option<Cost>,
+    ) -> Result<Generated, ModelError> {
+        let reservation = self
+            .ledger
+            .reserve(&self.estimate(request))
+            .map_err(|hit| hit.error(&self.model.info().provider))?;
+        let result = self.model.generate(request, deltas, cancel).await;
+        let cost = match &result {
+            Ok(generated) => Cost::of(request, generated, &self.pricing, &self.notes().calibration),
+            Err(error) => self.cost_of(error),
+        };
+        reservation.book(&cost);
+        let sum = total.map_or(cost, |before: Cost| before.plus(cost));
+        *total = Some(sum);
+        match result {
+            Ok(generated) => {
+                if let Some(reported) = generated.usage.input {
+                    self.learn(|notes| {
+                        notes.calibration.learn(tokens::of_request(request), reported)
+                    });
+                }
+                Ok(generated)
+            }
+            // Whoever reports the error must know of everything that was paid.
+            Err(error) => Err(ModelError { usage: sum.usage, ..error }),
+        }
+    }
+
+    fn invalid(&self, wrong: &Wrong, total: Option<Cost>) -> ModelError {
+        let info = self.model.info();
+        let message = format!(
+            "{} ({}) gave no usable answer, asked twice: {}",
+            info.model,
+            info.provider,
+            wrong.violations.join("; ")
+        );
+        let next = "try again, use another model or protocol, or go on with the offline planner";
+        let mut error =
+            ModelError::new(&info.provider, "invalid_output", Category::Recoverable, message, next);
+        error.raw = Some(wrong.raw.clone());
+        error.usage = total.map(|cost| cost.usage).unwrap_or_default();
+        error
+    }
+
+    fn learn(&self, lesson: impl FnOnce(&mut ModelNotes)) {
+        let (before, after) = {
+            let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = *notes;
+            lesson(&mut notes);
+            (before, *notes)
+        };
+        // Every call moves the calibration a little; the file is written while that still matters.
+        let early = after.calibration.samples <= 8 || after.calibration.samples.is_multiple_of(16);
+        if before.capability != after.capability || (before != after && early) {
+            self.notebook.remember(&notebook::key(self.model.info()), after);
+        }
+    }
+}
+
+fn best(capability: Capability) -> Protocol {
+    if capability.tools {
+        Protocol::Tools
+    } else if capability.json == crate::llm::JsonSupport::None {
+        Protocol::Text
+    } else {
+        Protocol::Json
+    }
+}
+
+/// Whether a refusal means that the server or model knows no tools.
+fn refuses_tools(error: &ModelError, request: &GenerateRequest) -> bool {
+    !request.tools.is_empty()
+        && error.code == "bad_request"
+        && error.message.to_ascii_lowercase().contains("tool")
+}
+
+/// The same request in the words of a protocol.
+fn in_protocol(request: &GenerateRequest, protocol: Protocol) -> GenerateRequest {
+    if request.tools.is_empty() || protocol == Protocol::Tools {
+        return request.clone();
+    }
+    let mut asked = request.clone();
+    let tools = std::mem::take(&mut asked.tools);
+    asked.messages = in_text::retold(&request.messages);
+    asked.tool_choice = ToolChoice::Auto;
+    let instructions = if protocol == Protocol::Json {
+        asked.output_schema = Some(in_json::schema(&tools, &request.tool_choice));
+        in_json::instructions(&tools)
+    } else {
+        asked.stop.push(in_text::STOP.to_owned());
+        in_text::instructions(&tools)
+    };
+    // After the stable prefix, which must stay the same for providers that keep it.
+    let systems = asked.messages.iter().take_while(|m| m.role == crate::llm::Role::System).count();
+    asked.messages.insert(systems, Message::system(instructions));
+    asked
+}

@@ -1,0 +1,230 @@
+//! From bytes on the wire to events, within limits. Server-sent events are parsed by a library, lines of JSON here.
+
+use std::fmt::Display;
+use std::pin::Pin;
+
+use eventsource_stream::{EventStreamError, Eventsource};
+use futures_util::stream::{self, Stream, StreamExt};
+
+use super::Limits;
+
+/// How the pieces of a streamed answer are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// `text/event-stream`.
+    Events,
+    /// One JSON object per line.
+    Lines,
+}
+
+/// One piece of a streamed answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WireEvent {
+    /// The event's name; `message` where the server gives none.
+    pub(crate) name: String,
+    pub(crate) data: String,
+}
+
+/// What can go wrong with a body before anybody looks into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BodyFault {
+    /// The connection broke.
+    Dropped(String),
+    TooLarge,
+    LineTooLong,
+    NotUtf8,
+    Malformed(String),
+}
+
+/// Events as they arrive.
+pub(crate) type Events<'a> = Pin<Box<dyn Stream<Item = Result<WireEvent, BodyFault>> + Send + 'a>>;
+
+/// Cuts bytes into events.
+pub(crate) fn events<'a, B, E>(
+    bytes: impl Stream<Item = Result<B, E>> + Send + 'a,
+    framing: Framing,
+    limits: &Limits,
+) -> Events<'a>
+where
+    B: AsRef<[u8]> + Send + 'a,
+    E: Display + Send + 'a,
+{
+    let bytes = bounded(bytes, limits.answer_bytes, limits.line_bytes);
+    match framing {
+        Framing::Events => Box::pin(bytes.eventsource().map(|event| match event {
+            Ok(event) => Ok(WireEvent { name: event.event, data: event.data }),
+            Err(EventStreamError::Utf8(_)) => Err(BodyFault::NotUtf8),
+            Err(EventStreamError::Parser(error)) => Err(BodyFault::Malformed(error.to_string())),
+            Err(EventStreamError::Transport(fault)) => Err(fault),
+        })),
+        Framing::Lines => Box::pin(lines(bytes)),
+    }
+}
+
+impl Display for BodyFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Dropped(why) | Self::Malformed(why) => why,
+            Self::TooLarge => "too large",
+            Self::LineTooLong => "a line is too long",
+            Self::NotUtf8 => "not UTF-8",
+        })
+    }
+}
+
+/// Passes bytes on until there are too many of them, in all or in one line.
+fn bounded<B, E>(
+    bytes: impl Stream<Item = Result<B, E>> + Send,
+    most: usize,
+    longest_line: usize,
+) -> impl Stream<Item = Result<B, BodyFault>> + Send
+where
+    B: AsRef<[u8]> + Send,
+    E: Display + Send,
+{
+    let (mut total, mut line) = (0usize, 0usize);
+    bytes.map(move |piece| {
+        let piece = piece.map_err(|error| BodyFault::Dropped(error.to_string()))?;
+        let slice = piece.as_ref();
+        total = total.saturating_add(slice.len());
+        if total > most {
+            return Err(BodyFault::TooLarge);
+        }
+        for part in slice.split_inclusive(|byte| *byte == b'\n' || *byte == b'\r') {
+            line = line.saturating_add(part.len());
+            if line > longest_line {
+                return Err(BodyFault::LineTooLong);
+            }
+            if part.ends_with(b"\n") || part.ends_with(b"\r") {
+                line = 0;
+            }
+        }
+        Ok(piece)
+    })
+}
+
+struct LineReader<S> {
+    bytes: S,
+    /// What arrived and was not handed out yet.
+    pending: Vec<u8>,
+    ended: bool,
+}
+
+fn lines<B: AsRef<[u8]> + Send>(
+    bytes: impl Stream<Item = Result<B, BodyFault>> + Send,
+) -> impl Stream<Item = Result<WireEvent, BodyFault>> + Send {
+    let reader = LineReader { bytes: Box::pin(bytes), pending: Vec::new(), ended: false };
+    stream::unfold(reader, |mut reader| async move {
+        loop {
+            if let Some(end) = reader.pending.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = reader.pending.drain(..=end).collect();
+                match line_event(&line) {
+                    Some(event) => return Some((event, reader)),
+                    None => continue,
+                }
+            }
+            if reader.ended {
+                let rest = std::mem::take(&mut reader.pending);
+                return line_event(&rest).map(|event| (event, reader));
+            }
+            match reader.bytes.next().await {
+                Some(Ok(piece)) => reader.pending.extend_from_slice(piece.as_ref()),
+                Some(Err(fault)) => {
+                    reader.ended = true;
+                    reader.pending.clear();
+                    return Some((Err(fault), reader));
+                }
+                None => reader.ended = true,
+            }
+        }
+    })
+}
+
+fn line_event(line: &[u8]) -> Option<Result<WireEvent, BodyFault>> {
+    let line = line.trim_ascii();
+    if line.is_empty() {
+        return None;
+    }
+    Some(match std::str::from_utf8(line) {
+        Ok(data) => Ok(WireEvent { name: "message".to_owned(), data: data.to_owned() }),
+        Err(_) => Err(BodyFault::NotUtf8),
+    })
+}
+
+/// Reads a whole body, within the limit.
+pub(crate) async fn whole<B, E>(
+    bytes: impl Stream<Item = Result<B, E>> + Send,
+    most: usize,
+) -> Result<String, BodyFault>
+where
+    B: AsRef<[u8]> + Send,
+    E: Display + Send,
+{
+    let mut bytes = Box::pin(bounded(bytes, most, usize::MAX));
+    let mut all = Vec::new();
+    while let Some(piece) = bytes.next().await {
+        all.extend_from_slice(piece?.as_ref());
+    }
+    String::from_utf8(all).map_err(|_| BodyFault::NotUtf8)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(pieces: &[&[u8]], framing: Framing, limits: &Limits) -> Vec<Result<String, BodyFault>> {
+        let bytes = stream::iter(pieces.iter().map(|piece| Ok::<_, String>(piece.to_vec())));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let events = events(bytes, framing, limits);
+        runtime.block_on(events.map(|event| event.map(|event| event.data)).collect())
+    }
+
+    #[test]
+    fn comments_and_pings_without_data_are_no_events() {
+        let pieces: [&[u8]; 3] = [b": keep-alive\n\n", b"data: {\"a\"", b":1}\r\n\r\n:x\n"];
+        assert_eq!(
+            read(&pieces, Framing::Events, &Limits::default()),
+            [Ok("{\"a\":1}".to_owned())]
+        );
+    }
+
+    #[test]
+    fn lines_are_found_across_pieces_and_the_last_needs_no_end() {
+        let pieces: [&[u8]; 3] = [b"{\"a\":1}\n{\"b\"", b":2}\r\n\n", b"{\"c\":3}"];
+        let all = read(&pieces, Framing::Lines, &Limits::default());
+        assert_eq!(all, [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#].map(|line| Ok(line.to_owned())));
+    }
+
+    #[test]
+    fn too_much_is_refused_in_all_and_in_one_line() {
+        let limits = Limits { answer_bytes: 40, line_bytes: 20, ..Limits::default() };
+        let short: &[u8] = b"data: 12345\n\n";
+        let all = read(&[short, short, short, short], Framing::Events, &limits);
+        assert_eq!(all.last(), Some(&Err(BodyFault::TooLarge)));
+        let long: &[u8] = b"data: 1234567890123456";
+        assert_eq!(read(&[long], Framing::Events, &limits), [Err(BodyFault::LineTooLong)]);
+        assert_eq!(read(&[long], Framing::Lines, &limits), [Err(BodyFault::LineTooLong)]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused() {
+        let bad: &[u8] = b"data: \xff\xfe\n\n";
+        for framing in [Framing::Events, Framing::Lines] {
+            let all = read(&[bad], framing, &Limits::default());
+            assert_eq!(all, [Err(BodyFault::NotUtf8)], "{framing:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..12)) {
+            let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+            let limits = Limits { answer_bytes: 300, line_bytes: 80, ..Limits::default() };
+            read(&pieces, Framing::Events, &limits);
+            read(&pieces, Framing::Lines, &limits);
+        }
+    }
+}
