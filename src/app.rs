@@ -90,6 +90,8 @@ impl App {
         match Store::open(self.dir()?, OpenMode::ReadOnly) {
             Ok(store) => Ok(Some(store)),
             Err(StoreError::Missing { .. }) => Ok(None),
+            // Written by an earlier version: opening it for writing brings it up to date.
+            Err(StoreError::Older { .. }) => Ok(Some(self.open_store()?)),
             Err(error) => Err(error.into()),
         }
     }

@@ -131,6 +131,9 @@ impl Work<'_> {
         if let Some(checkpoint) = &batch.checkpoint {
             self.insert_checkpoint(key, tail.head, checkpoint)?;
         }
+        for write in &batch.side {
+            super::side::apply(self.transaction, self.database, self.encoder, write)?;
+        }
         Ok(tail.head)
     }
 

@@ -22,6 +22,7 @@ mod schema;
 mod seal;
 mod segment;
 mod sessions;
+mod side;
 mod time;
 mod upkeep;
 mod wait;
@@ -39,6 +40,7 @@ pub use journal::Journal;
 pub use queue::Ack;
 pub use reader::{Reader, Watch};
 pub use record::{Batch, ForkPoint, NewSession, Row, SessionInfo, SessionSummary};
+pub use side::{Remembered, SideWrite, ToolCallRow};
 pub use upkeep::{Depth, Integrity, Removal, Sizes};
 
 use crate::model::SessionId;
@@ -94,6 +96,12 @@ impl Store {
     pub fn create_session(&self, new: NewSession) -> Result<(), StoreError> {
         let database = self.inner.place.database.clone();
         self.queue()?.run(move |connection| sessions::create(connection, &database, &new))
+    }
+
+    /// Keeps something beside the journal, in a commit of its own.
+    pub fn keep(&self, writes: Vec<SideWrite>) -> Result<(), StoreError> {
+        let database = self.inner.place.database.clone();
+        self.queue()?.run(move |connection| side::write_all(connection, &database, &writes))
     }
 
     /// Opens a session for writing. Fails with [`StoreError::Held`] while another has it open.

@@ -69,11 +69,13 @@ pub struct SessionInfo {
 }
 
 /// What is committed together: rows, the summary after them, and a checkpoint of the fold after the last of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     pub rows: Vec<Row>,
     pub summary: Option<SessionSummary>,
     pub checkpoint: Option<Vec<u8>>,
+    /// What is kept beside the journal.
+    pub side: Vec<super::SideWrite>,
 }
 
 impl Batch {

@@ -11,6 +11,7 @@ pub mod context;
 pub mod history;
 pub mod invoke;
 pub mod limit;
+pub mod mcp;
 pub mod meta;
 pub mod offline;
 pub mod permission;

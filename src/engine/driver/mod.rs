@@ -585,7 +585,8 @@ impl Driver {
             None
         };
         let rows = records.iter().map(row).collect::<Result<Vec<_>, _>>()?;
-        let batch = Batch { rows, summary: Some(summary(&self.state)), checkpoint };
+        let summary = Some(summary(&self.state));
+        let batch = Batch { rows, summary, checkpoint, side: Vec::new() };
         let ack = self.journal.append(batch).await?;
         self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
         for job in std::mem::take(&mut self.early) {

@@ -1,7 +1,7 @@
 //! `shell.run`: a command that a model wrote, confined where the kernel can.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -16,7 +16,7 @@ use crate::tools::context::{Progress, ToolContext};
 use crate::tools::limit;
 use crate::tools::meta::{Effect, Resolved, ToolMeta};
 use crate::tools::process::{self, CALL_VARIABLE, CallReport, Collected, Launch, ProcessSpec};
-use crate::tools::sandbox::{HELPER_FAILED, Homes, Profile, environment};
+use crate::tools::sandbox::{HELPER_FAILED, Homes, PrivateDirectory, Profile, environment};
 use crate::tools::tool::{Answer, Code, Tool, ToolError};
 use crate::tools::workspace::protected_state;
 
@@ -106,7 +106,8 @@ pub(super) async fn run(
 ) -> Result<Ran, ToolError> {
     let toolbox = &context.toolbox;
     let root = toolbox.workspace().root().to_owned();
-    let private = PrivateDirectory::make()?;
+    let private = PrivateDirectory::make()
+        .map_err(|error| ToolError::new(Code::Io, format!("making a private directory: {error}")))?;
     let settings = toolbox.settings();
     let person: BTreeMap<String, String> = std::env::vars().collect();
     let homes = Homes::find(&person);
@@ -116,11 +117,11 @@ pub(super) async fn run(
     profile.read.extend(settings.readable.iter().cloned());
     profile.write.extend(settings.writable.iter().cloned());
     profile.write.extend(toolbox.workspace().roots().map(Path::to_owned));
-    profile.write.push(private.0.clone());
+    profile.write.push(private.path().to_owned());
     let launcher = toolbox.sandbox().launcher(&profile);
     let confined = launcher.is_some();
     let environment =
-        environment::build(&person, &settings.environment, &private.0, &homes.variables);
+        environment::build(&person, &settings.environment, private.path(), &homes.variables);
     let place = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
     let spec = ProcessSpec {
         command: resolved.command.clone().unwrap_or_default(),
@@ -224,33 +225,5 @@ pub(super) fn status(outcome: &CallOutcome) -> Result<(), ToolError> {
         CallOutcome::Cancelled => Err(ToolError::new(Code::Cancelled, "the task was cancelled")),
         CallOutcome::CouldNotStart { message } => Err(ToolError::new(Code::Io, message.clone())),
         other => Err(ToolError::new(Code::Internal, format!("the command ended as {other:?}"))),
-    }
-}
-
-/// A home and a place for temporary files that go with the call.
-struct PrivateDirectory(PathBuf);
-
-impl PrivateDirectory {
-    fn make() -> Result<Self, ToolError> {
-        use std::os::unix::fs::DirBuilderExt;
-        let path =
-            std::env::temp_dir().join(format!("planwright-{}", uuid::Uuid::now_v7().simple()));
-        let mut builder = std::fs::DirBuilder::new();
-        builder.mode(0o700);
-        let made = builder
-            .create(&path)
-            .and_then(|()| builder.create(path.join("home")))
-            .and_then(|()| builder.create(path.join("tmp")));
-        made.map_err(|error| {
-            ToolError::new(Code::Io, format!("making a private directory: {error}"))
-        })?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for PrivateDirectory {
-    fn drop(&mut self) {
-        // What cannot be removed is swept by the system with its other temporary files.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

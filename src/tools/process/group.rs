@@ -89,7 +89,8 @@ fn marked(mark: &str) -> Vec<u32> {
 }
 
 /// Ends a group when it is dropped, so that nothing goes on when the one who waits for it is gone.
-pub(super) struct GroupGuard(pub(super) u32);
+#[derive(Debug)]
+pub(crate) struct GroupGuard(pub(crate) u32);
 
 impl Drop for GroupGuard {
     fn drop(&mut self) {

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use collect::{Collected, collect};
-use group::GroupGuard;
+pub(crate) use group::GroupGuard;
 pub use group::{CALL_VARIABLE, end_leftovers, start_ticks};
 use output::{Limiter, Lines};
 

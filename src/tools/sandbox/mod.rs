@@ -10,6 +10,7 @@ mod confine;
 pub mod environment;
 mod helper;
 mod homes;
+mod private;
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use helper::{is_helper, main as helper_main};
 pub use homes::Homes;
+pub use private::PrivateDirectory;
 
 use super::permission::SandboxState;
 

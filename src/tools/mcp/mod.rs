@@ -1,0 +1,91 @@
+//! Tools of other programs, through the Model Context Protocol.
+//!
+//! A server is started or reached when its tools are first needed. Its tools join the registry as
+//! `mcp.<server>.<tool>` and ask, unless the person's config says what they do; what a server says about itself never
+//! lowers a risk. What was approved is remembered by a hash of description and arguments, and anything else asks anew.
+//! Sampling and elicitation are not offered.
+
+mod connection;
+mod server;
+mod tool;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+
+pub use server::Server;
+pub use tool::hash_of;
+
+use super::registry::Registry;
+use super::settings::McpServer;
+
+/// The servers of the person's config.
+#[derive(Clone, Debug, Default)]
+pub struct Servers(BTreeMap<String, Arc<Server>>);
+
+/// How it went with one server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerReport {
+    pub server: String,
+    /// Names of its tools, or why there are none.
+    pub outcome: Result<Vec<String>, String>,
+    /// Tools that were left out, and why.
+    pub left_out: Vec<String>,
+}
+
+impl Servers {
+    pub fn new(servers: &BTreeMap<String, McpServer>) -> Self {
+        let made = servers.iter().map(|(name, config)| (name.clone(), Arc::new(Server::new(name, config.clone()))));
+        Self(made.collect())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Only the server that a tool's name belongs to, if it belongs to one.
+    pub fn only_for(&self, tool: &str) -> Self {
+        let of_tool = |name: &&String| tool.strip_prefix("mcp.").and_then(|rest| rest.strip_prefix(name.as_str())).is_some_and(|rest| rest.starts_with('.'));
+        Self(self.0.iter().filter(|(name, _)| of_tool(name)).map(|(name, server)| (name.clone(), Arc::clone(server))).collect())
+    }
+
+    /// Connects to all servers at once and adds their tools. A server that does not answer is reported, not fatal.
+    pub async fn register(&self, registry: &mut Registry) -> Vec<ServerReport> {
+        let listed = join_all(self.0.values().map(|server| async move { (server, server.tools().await) })).await;
+        listed
+            .into_iter()
+            .map(|(server, tools)| {
+                let name = server.name().to_owned();
+                match tools {
+                    Ok(tools) => {
+                        let (mut names, mut left_out) = (Vec::new(), Vec::new());
+                        for found in tools {
+                            match tool::McpTool::new(server, &found) {
+                                Ok(tool) => {
+                                    let full = super::tool::Tool::meta(&tool).name.clone();
+                                    match registry.register(Arc::new(tool)) {
+                                        Ok(()) => names.push(full),
+                                        Err(why) => left_out.push(why),
+                                    }
+                                }
+                                Err(why) => left_out.push(why),
+                            }
+                        }
+                        ServerReport { server: name, outcome: Ok(names), left_out }
+                    }
+                    Err(error) => ServerReport { server: name, outcome: Err(error.message), left_out: Vec::new() },
+                }
+            })
+            .collect()
+    }
+
+    /// Ends the servers that were started.
+    pub async fn stop(&self) {
+        join_all(self.0.values().map(|server| server.stop())).await;
+    }
+}
