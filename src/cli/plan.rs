@@ -61,6 +61,7 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
         now,
         library: &library,
         events: &events,
+        confidence: app.confidence_settings(),
     })
     .map_err(|error| Problem::failed(error.to_string()).remedy(error.hint()))?;
     let format = if shared.json { Format::Json } else { args.format };

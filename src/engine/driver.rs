@@ -3,8 +3,10 @@
 //! Everything arrives as a message, is handled by plain synchronous code, and leaves as one batch to the journal. The
 //! next message is handled while the batch is being written; what the batch asks for starts when it is durable.
 
+use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -89,6 +91,8 @@ pub(super) struct Driver {
     /// Calls that a rate limit refused since the last look.
     rate_limited: u32,
     closing: Option<CloseReason>,
+    /// The last event that went to the journal, durable or not.
+    sent: Seq,
 }
 
 impl Driver {
@@ -100,6 +104,7 @@ impl Driver {
         published: watch::Sender<Seq>,
     ) -> Self {
         let (reports_in, reports) = mpsc::channel(REPORTS);
+        let sent = state.seq;
         let mut driver = Self {
             journal,
             state,
@@ -121,13 +126,44 @@ impl Driver {
             since_checkpoint: 0,
             rate_limited: 0,
             closing: None,
+            sent,
         };
         driver.rebuild_queue();
         driver
     }
 
-    /// Works until the session is closed.
+    /// Works until the session is closed. A panic in here ends the run, and the journal says why.
     pub(super) async fn run(mut self, first: Vec<Event>) -> Result<(), EngineError> {
+        match AssertUnwindSafe(self.work(first)).catch_unwind().await {
+            Ok(ended) => ended,
+            Err(panic) => {
+                let message = panic_words(&*panic);
+                self.last_words(&message).await?;
+                Err(EngineError::Crashed { message })
+            }
+        }
+    }
+
+    /// Writes what ended a run that panicked. What was decided and not yet sent to the journal never happened.
+    async fn last_words(&mut self, message: &str) -> Result<(), EngineError> {
+        let at = self.state.at.unwrap_or_default();
+        let why = format!("the coordinator panicked: {message}");
+        let events: [Event; 2] = [
+            SessionEvent::AnomalyNoted { what: why.clone() }.into(),
+            RunEvent::Interrupted { why }.into(),
+        ];
+        let mut seq = self.sent;
+        let rows = events.into_iter().map(|event| {
+            seq = seq.next();
+            row(&Record::new(seq, at, event))
+        });
+        let batch = Batch::of(rows.collect::<Result<Vec<_>, _>>()?);
+        let head = self.journal.append(batch).await?.await?;
+        self.published.send_replace(head);
+        Ok(())
+    }
+
+    async fn work(&mut self, first: Vec<Event>) -> Result<(), EngineError> {
         for event in first {
             self.say(event);
         }
@@ -222,8 +258,8 @@ impl Driver {
     fn on_task_changed(&mut self, event: &TaskEvent) {
         let Some(task) = self.state.tasks.position(event.task()) else { return };
         self.enqueue(task);
-        let dependents: Vec<usize> = self.state.tasks.dependents(task).collect();
-        for dependent in dependents {
+        for nth in 0.. {
+            let Some(dependent) = self.state.tasks.nth_dependent(task, nth) else { break };
             self.enqueue(dependent);
         }
     }
@@ -418,9 +454,7 @@ impl Driver {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Deadlock) {
                 self.say(event);
             }
-            let began = self.state.run.started_at;
-            let elapsed =
-                began.zip(self.state.at).map_or(0, |(began, now)| millis_between(began, now));
+            let elapsed = self.state.at.map_or(0, |now| self.state.run.worked_ms(now));
             let finished = coordinator::finish(&self.state, elapsed);
             self.say(finished);
         }
@@ -494,7 +528,7 @@ impl Driver {
             task: node.id.clone(),
             attempt,
             depth: depth.unwrap_or(0),
-            affinity_delta: 0.0,
+            affinity_delta: coordinator::affinity_delta(&node, self.options.runner.tool(&node).0),
         };
         match &node.run {
             RunKind::Human {} => self.say(TaskEvent::HandedOver { task: node.id }),
@@ -573,6 +607,7 @@ impl Driver {
         let rows = records.iter().map(row).collect::<Result<Vec<_>, _>>()?;
         let batch = Batch { rows, summary: Some(summary(&self.state)), checkpoint };
         let ack = self.journal.append(batch).await?;
+        self.sent = self.state.seq;
         self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
         for job in std::mem::take(&mut self.early) {
             self.start_job(job);
@@ -691,15 +726,15 @@ fn until(at: Timestamp, now: Timestamp) -> std::time::Duration {
     at.duration_since(now).max(SignedDuration::ZERO).unsigned_abs()
 }
 
-fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
-    to.duration_since(from).as_millis().try_into().unwrap_or(0)
-}
-
 fn panic_message(error: JoinError) -> String {
     let Ok(panic) = error.try_into_panic() else { return "the task was aborted".to_owned() };
+    format!("the task panicked: {}", panic_words(&*panic))
+}
+
+fn panic_words(panic: &(dyn Any + Send)) -> String {
     let words = panic
         .downcast_ref::<&str>()
         .map(|words| (*words).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned());
-    format!("the task panicked: {}", words.unwrap_or_else(|| "no message".to_owned()))
+    words.unwrap_or_else(|| "no message".to_owned())
 }

@@ -9,6 +9,7 @@ pub mod context;
 pub mod failure;
 pub mod hash;
 pub mod ids;
+pub mod limits;
 pub mod link;
 pub mod moment;
 pub mod outline;
@@ -34,6 +35,7 @@ pub use context::{
 pub use failure::{Category, Failure, SkipReason};
 pub use hash::{Digest, canonical_json};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};
+pub use limits::Limits;
 pub use link::{LagBasis, Link, LinkKind, LinkOrigin};
 pub use moment::{IsoWeek, Moment};
 pub use outline::{Dependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};

@@ -21,6 +21,7 @@ pub struct GoalRequest<'a> {
     pub library: &'a Library,
     /// What is already in the person's calendar.
     pub events: &'a [FixedEvent],
+    pub confidence: ConfidenceSettings,
 }
 
 /// How one stage came out.
@@ -79,11 +80,11 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
     let context = PlanContext::new(request.goal, start, request.time_zone);
     let draft = offline::draft(context, request.library, request.today, Proposals::Off)?;
     let mut plan = PlanArtifacts::new(draft.outline);
-    let mut stages = vec![settle(&mut plan, Stage::Outline, request.now)];
+    let mut stages = vec![settle(&mut plan, Stage::Outline, request)];
 
     let roadmap = offline::build(&plan.outline, request.library, Wish::default())?.roadmap;
     plan.roadmap = Some(roadmap);
-    stages.push(settle(&mut plan, Stage::Roadmap, request.now));
+    stages.push(settle(&mut plan, Stage::Roadmap, request));
 
     if let Some(roadmap) = &plan.roadmap {
         let mut wanted = ScheduleRequest::new(roadmap, plan.context());
@@ -91,7 +92,7 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
         let made = schedule(&wanted.seeded(request.goal, plan.outline.version))?;
         plan.schedule = Some(made);
     }
-    stages.push(settle(&mut plan, Stage::Schedule, request.now));
+    stages.push(settle(&mut plan, Stage::Schedule, request));
     Ok(GoalPlan {
         artifacts: plan,
         pick: draft.pick,
@@ -102,12 +103,11 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
 }
 
 /// Mends what can be mended mechanically, then judges what is left.
-fn settle(plan: &mut PlanArtifacts, stage: Stage, now: Timestamp) -> StageReport {
-    let log = repair(plan, stage, now);
+fn settle(plan: &mut PlanArtifacts, stage: Stage, request: &GoalRequest<'_>) -> StageReport {
+    let log = repair(plan, stage, request.now);
     plan.adaptation_log.extend(log);
     let violations = validate(stage, plan);
-    let confidence =
-        judge(stage, plan, &Facts::default(), &violations, None, &ConfidenceSettings::default());
+    let confidence = judge(stage, plan, &Facts::default(), &violations, None, &request.confidence);
     StageReport { confidence, violations }
 }
 
@@ -128,6 +128,7 @@ mod tests {
             now: Timestamp::UNIX_EPOCH,
             library: &library,
             events: &[],
+            confidence: ConfidenceSettings::default(),
         })
         .unwrap()
     }
@@ -180,6 +181,7 @@ mod tests {
                 now: Timestamp::UNIX_EPOCH,
                 library: &library,
                 events: &[],
+                confidence: ConfidenceSettings::default(),
             };
             match plan_goal(&request) {
                 Ok(plan) => prop_assert!(!plan.artifacts.outline.nodes.is_empty()),

@@ -151,7 +151,11 @@ fn plan(event: &PlanEvent) -> Projection {
                 1 => ", 1 correction".to_owned(),
                 count => format!(", {count} corrections"),
             };
-            format!("plan r{revision} {} with {} tasks{notes}", hash.short(), plan.tasks.len())
+            let tasks = match plan.tasks.len() {
+                1 => "1 task".to_owned(),
+                count => format!("{count} tasks"),
+            };
+            format!("plan r{revision} {} with {tasks}{notes}", hash.short())
         }
         PlanEvent::Approved { hash, by } => {
             format!("plan {} approved {}", hash.short(), by_whom(*by))
@@ -192,6 +196,10 @@ fn run(event: &RunEvent) -> Projection {
             format!("{} raised to {}", cap.name(), cap.amount(*to))
         }
         RunEvent::CapRaised { cap, to: None } => format!("{} lifted for this session", cap.name()),
+        RunEvent::LimitsSet { limits } => format!(
+            "works by breaker_threshold {}, breaker_cooldown_sec {}, react_max_iterations {}",
+            limits.breaker_threshold, limits.breaker_cooldown_sec, limits.react_max_iterations
+        ),
         RunEvent::JobsChanged { from, to, why } => {
             format!("up to {to} at once instead of {from}: {why}")
         }
@@ -251,7 +259,11 @@ fn call(event: &CallEvent) -> Option<Projection> {
             let first = lines.next().unwrap_or_default();
             let more = lines.clone().count();
             let body = (more > 0).then(|| text.trim_end_matches('\n').to_owned());
-            let tail = if more > 0 { format!("  · {more} more lines") } else { String::new() };
+            let tail = match more {
+                0 => String::new(),
+                1 => "  · 1 more line".to_owned(),
+                more => format!("  · {more} more lines"),
+            };
             (EntryKind::Observed, format!("{mark}{first}{tail}"), body)
         }
         CallEvent::Concluded { outcome, elapsed_ms, dropped_bytes, .. } => {
