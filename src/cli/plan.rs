@@ -101,6 +101,7 @@ fn library(app: &App) -> anyhow::Result<Library> {
     let (library, errors) = Library::with(&sources(&templates), &sources(&topics));
     for error in errors {
         eprintln!("planwright: {}", crate::text::clean_line(&error.to_string()));
+        eprintln!("  {}", crate::text::clean_line(&error.remedy));
     }
     Ok(library)
 }

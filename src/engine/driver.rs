@@ -21,7 +21,7 @@ use super::controller::{self, Effect};
 use super::coordinator;
 use super::coordinator::adapt::{Pressure, load_per_core, next_jobs};
 use super::coordinator::queue::ReadyQueue;
-use super::{Durability, EngineOptions, Job, summary};
+use super::{Durability, EngineOptions, Job, TaskRef, summary};
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Command, Event, PauseCause, PlanEvent,
     Record, RepeatClass, RiskClass, RunEvent, SessionEvent, TaskEvent,
@@ -520,7 +520,8 @@ impl Driver {
     }
 
     fn begin(&mut self, task: usize) {
-        let Some(node) = self.node(task).cloned() else { return };
+        let current = self.state.plan.current.as_ref();
+        let Some(node) = current.and_then(|current| TaskRef::new(current, task)) else { return };
         let attempt = self.state.tasks.row(task).attempt + 1;
         let depth =
             self.state.plan.current.as_ref().and_then(|now| now.facts.depth.get(task)).copied();
@@ -531,7 +532,7 @@ impl Driver {
             affinity_delta: coordinator::affinity_delta(&node, self.options.runner.tool(&node).0),
         };
         match &node.run {
-            RunKind::Human {} => self.say(TaskEvent::HandedOver { task: node.id }),
+            RunKind::Human {} => self.say(TaskEvent::HandedOver { task: node.id.clone() }),
             RunKind::Agent {} => {
                 self.say(started);
                 let failure = Failure::new(
@@ -540,7 +541,7 @@ impl Driver {
                     "no model is set up to do agent tasks",
                 );
                 self.say(TaskEvent::Failed {
-                    task: node.id,
+                    task: node.id.clone(),
                     attempt,
                     elapsed_ms: 0,
                     failure,
@@ -558,7 +559,7 @@ impl Driver {
                 let safe =
                     node.repeat == Repeat::Safe && self.options.durability == Durability::Grouped;
                 let session = self.journal.session().clone();
-                let job = Job { session, call, task: Arc::new(node), workspace };
+                let job = Job { session, call, task: node, workspace };
                 if safe {
                     self.early.push(job);
                 } else {
