@@ -191,7 +191,7 @@ impl Driver {
             }
             Some((call, report)) = self.reports.recv() => {
                 self.on_report(&call, report);
-                self.drain_reports();
+                self.gather().await;
             }
             Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
             command = self.inbox.recv(), if self.closing.is_none() => match command {
@@ -202,6 +202,19 @@ impl Driver {
             () = tokio::time::sleep(ADAPT_EVERY), if self.options.adapt_jobs && !self.running.is_empty() => self.adapt(),
         }
         Ok(())
+    }
+
+    /// Handles what has been reported already. Where several calls run, the others get a moment to report as well: one
+    /// batch for many costs less than many batches.
+    async fn gather(&mut self) {
+        self.drain_reports();
+        if self.running.len() > 1 {
+            tokio::task::yield_now().await;
+            self.drain_reports();
+        }
+        if let Some(ended) = self.workers.try_join_next_with_id() {
+            self.on_worker_ends(ended);
+        }
     }
 
     /// One write to the disk acknowledges many batches at once.
