@@ -4,6 +4,9 @@
 //! here, prints them, and then measures with exactly these. The row "rule" is the floor: serial generation by latest
 //! finish with one forward-backward pass. Every schedule is verified. `-- --quick` leaves the 1 s rows out.
 //!
+//! The last line is another matter: a roadmap of 1,000 leaves in a calendar with clock changes and days off, where one
+//! person works in blocks. `-- roadmap` measures it alone.
+//!
 //! The data is read from `PLANWRIGHT_PSPLIB`, or else from `../shared/data/psplib` beside the package.
 #![expect(clippy::print_stdout, reason = "a benchmark reports by printing")]
 
@@ -12,7 +15,10 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use jiff::civil::date;
+use planwright::model::{Dependency, NodeType, PlanContext, PlanNode, PlanOutline, Roadmap};
 use planwright::planning::rcpsp::{Effort, Link, LinkKind, Problem, Solution, solve, verify};
+use planwright::planning::schedule::{SCHEDULE_ITERATIONS, ScheduleRequest, schedule};
 
 const SEED: u64 = 1;
 const SETS: [&str; 3] = ["j30", "j60", "j120"];
@@ -36,6 +42,80 @@ struct Row {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    if !std::env::args().any(|argument| argument == "roadmap") {
+        psplib()?;
+    }
+    roadmap()
+}
+
+/// A roadmap of 1,000 leaves with a calendar, at several levels of effort.
+fn roadmap() -> Result<(), Box<dyn Error>> {
+    let mut context = PlanContext::new("a thousand leaves", date(2026, 1, 5), "Europe/Berlin");
+    context.constraints.max_daily_minutes = 480;
+    context.calendar.days_off.extend(
+        (0..50).map(|week| date(2026, 1, 7).saturating_add(jiff::Span::new().days(14 * week))),
+    );
+    let roadmap = thousand_leaves(&context);
+    println!("roadmap of 1,000 leaves, one person, calendar with days off and clock changes:");
+    for iterations in [1, 20, SCHEDULE_ITERATIONS] {
+        let request = ScheduleRequest { iterations, ..ScheduleRequest::new(&roadmap, &context) };
+        let mut times = Vec::new();
+        let mut blocks = 0;
+        let mut end = None;
+        for _ in 0..5 {
+            let started = Instant::now();
+            let made = schedule(&request)?;
+            times.push(started.elapsed());
+            blocks = made.blocks.len();
+            end = made.finish();
+            if !made.unplaced.is_empty() {
+                return Err("a leaf was not placed".into());
+            }
+        }
+        times.sort_unstable();
+        println!(
+            "  {iterations:>4} iterations: {:>7.1} ms, {blocks} blocks, ends {}",
+            times[times.len() / 2].as_secs_f64() * 1e3,
+            end.map_or_else(String::new, |end| end.date().to_string()),
+        );
+    }
+    Ok(())
+}
+
+/// Twenty-five phases of forty tasks; a task follows one before it in its phase, and phases overlap.
+fn thousand_leaves(context: &PlanContext) -> Roadmap {
+    let mut outline = PlanOutline::new("g", context.clone());
+    let mut links = Vec::new();
+    let mut state = 7u32;
+    let mut below = |bound: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % bound
+    };
+    for p in 0..25u16 {
+        let title = format!("Phase {p}");
+        let mut phase = PlanNode::under(&outline.nodes[0], format!("p{p}"), NodeType::Phase, title);
+        phase.position = p;
+        for t in 0..40u16 {
+            let id = format!("p{p}.t{t}");
+            let mut task =
+                PlanNode::under(&phase, id.clone(), NodeType::Task, format!("Task {id}"));
+            task.position = t;
+            task.estimate_minutes = Some(15 + 15 * below(16));
+            if t > 0 {
+                let before = below(u32::from(t));
+                links.push(Dependency::finish_to_start(format!("p{p}.t{before}"), id));
+            }
+            outline.nodes.push(task);
+        }
+        if p > 1 {
+            links.push(Dependency::finish_to_start(format!("p{}.t20", p - 2), format!("p{p}.t0")));
+        }
+        outline.nodes.push(phase);
+    }
+    Roadmap::new(&outline, links)
+}
+
+fn psplib() -> Result<(), Box<dyn Error>> {
     let root = std::env::var_os("PLANWRIGHT_PSPLIB").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/psplib"),
         PathBuf::from,

@@ -13,10 +13,11 @@ use crate::cli::{Problem, Shared};
 use crate::config::{self, ConfigError, Jobs, Origin, Settings};
 use crate::engine::resume::{TakeUp, end_leftovers, first_events};
 use crate::engine::{self, EngineOptions, Features, SessionHandle, ShellRunner};
-use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, SessionEvent};
+use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent};
 use crate::llm::notebook::{FileNotebook, MemoryNotebook, Notebook};
 use crate::llm::provider::{Models, Registry};
 use crate::model::{GraphFacts, Normalization, Plan, RequestId, Seq, SessionId};
+use crate::planning::confidence::{ConfidenceSettings, ConfidenceWeights};
 use crate::replay::{History, JournalSource};
 use crate::state::SessionState;
 use crate::store::{FindError, NewSession, OpenMode, SessionSummary, Store, StoreError};
@@ -168,7 +169,8 @@ impl App {
             },
         })?;
         let journal = store.acquire(&id)?;
-        let first = opening(ready, workspace)?;
+        let mut first = opening(ready, workspace)?;
+        first.extend(self.limits_of(&SessionState::default()));
         Ok(engine::start(journal, SessionState::default(), first, self.engine_options()))
     }
 
@@ -188,6 +190,7 @@ impl App {
             options.planner = Some(Arc::new(self.planner(id, Vec::new())?));
         }
         let mut first = first_events(&state, &leftovers, take_up, options.jobs, PROGRAM);
+        first.extend(self.limits_of(&state));
         match workspace {
             Some(workspace) => {
                 let workspace = workspace.to_string_lossy().into_owned();
@@ -205,6 +208,30 @@ impl App {
             None => {}
         }
         Ok(engine::start(journal, SessionState::clone(&state), first, options))
+    }
+
+    /// Says which numbers a session works by from now on, where they differ from those it has.
+    fn limits_of(&self, state: &SessionState) -> Option<Event> {
+        let limits = self.settings.limits();
+        (limits != state.run.limits).then(|| RunEvent::LimitsSet { limits }.into())
+    }
+
+    /// How planning judges its own results.
+    pub fn confidence_settings(&self) -> ConfidenceSettings {
+        let weight = |part: &str| {
+            self.settings.confidence_weights.value.get(part).copied().unwrap_or_default()
+        };
+        ConfidenceSettings {
+            confidence_continue: self.settings.confidence_continue.value,
+            confidence_escalate: self.settings.confidence_escalate.value,
+            confidence_weights: ConfidenceWeights {
+                self_score: weight("self_score"),
+                rules: weight("rules"),
+                heuristics: weight("heuristics"),
+                offline_rules: weight("offline_rules"),
+                offline_heuristics: weight("offline_heuristics"),
+            },
+        }
     }
 
     /// What the screens need to know.

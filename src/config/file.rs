@@ -25,7 +25,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 21] = [
     "theme",
     "ascii",
     "jobs",
@@ -36,6 +36,16 @@ const NAMES: [&str; 11] = [
     "enable_react_tracing",
     "enable_tool_affinity",
     "user_id",
+    "breaker_threshold",
+    "breaker_cooldown_sec",
+    "react_max_iterations",
+    "result_char_limit",
+    "planner_rounds",
+    "token_budget_buffer",
+    "token_budget_factor",
+    "confidence_continue",
+    "confidence_escalate",
+    "confidence_weights",
     "keys",
 ];
 
@@ -80,6 +90,16 @@ impl Reader<'_> {
                 let name = self.text_value(name, item)?;
                 settings.user_id = Sourced { value: Some(name.value), origin: name.origin };
             }
+            "breaker_threshold" => settings.breaker_threshold = self.positive(name, item)?,
+            "breaker_cooldown_sec" => settings.breaker_cooldown_sec = self.positive(name, item)?,
+            "react_max_iterations" => settings.react_max_iterations = self.positive(name, item)?,
+            "result_char_limit" => settings.result_char_limit = self.positive(name, item)?,
+            "planner_rounds" => settings.planner_rounds = self.positive(name, item)?,
+            "token_budget_buffer" => settings.token_budget_buffer = self.positive(name, item)?,
+            "token_budget_factor" => settings.token_budget_factor = self.positive(name, item)?,
+            "confidence_continue" => settings.confidence_continue = self.share(name, item)?,
+            "confidence_escalate" => settings.confidence_escalate = self.share(name, item)?,
+            "confidence_weights" => self.weights(name, item, settings)?,
             "keys" => {
                 let table = item
                     .as_table_like()
@@ -99,6 +119,28 @@ impl Reader<'_> {
                 });
             }
         }
+        Ok(())
+    }
+
+    /// Weights by name; those that are not named keep their value.
+    fn weights(&self, name: &str, item: &Item, settings: &mut Settings) -> Result<(), ConfigError> {
+        let table = item
+            .as_table_like()
+            .ok_or_else(|| self.wrong(name, item, "a table of parts and their weights"))?;
+        let mut weights = settings.confidence_weights.value.clone();
+        for (part, item) in table.iter() {
+            let Some(weight) = weights.get_mut(part) else {
+                return Err(ConfigError::Unknown {
+                    path: self.path.to_owned(),
+                    line: self.line(item),
+                    name: format!("{name}.{part}"),
+                    nearest: crate::text::nearest(part, weights.keys().map(String::as_str))
+                        .map(|near| format!("{name}.{near}")),
+                });
+            };
+            *weight = self.share(part, item)?.value;
+        }
+        settings.confidence_weights = self.sourced(weights);
         Ok(())
     }
 
@@ -140,6 +182,14 @@ impl Reader<'_> {
             .filter(|number| *number > 0)
             .map(|number| self.sourced(number))
             .ok_or_else(|| self.wrong(name, item, "a number above 0"))
+    }
+
+    fn share(&self, name: &str, item: &Item) -> Result<Sourced<f64>, ConfigError> {
+        item.as_float()
+            .or_else(|| item.as_integer().map(|whole| whole as f64))
+            .filter(|share| (0.0..=1.0).contains(share))
+            .map(|share| self.sourced(share))
+            .ok_or_else(|| self.wrong(name, item, "a number from 0 to 1"))
     }
 
     fn dollars(&self, name: &str, item: &Item) -> Result<Sourced<f64>, ConfigError> {
@@ -186,6 +236,24 @@ mod tests {
         assert_eq!(settings.jobs.origin, Origin::File("config.toml".into()));
         assert_eq!(settings.theme.origin, Origin::BuiltIn);
         assert_eq!(settings.keys["quit"].value, "Q");
+    }
+
+    #[test]
+    fn every_number_of_execution_and_confidence_can_be_set() {
+        let settings = read(
+            "breaker_threshold = 5\nresult_char_limit = 900\nconfidence_continue = 0.8\n[confidence_weights]\nrules = 0.4\n",
+        )
+        .unwrap();
+        let limits = settings.limits();
+        assert_eq!((limits.breaker_threshold, limits.result_char_limit), (5, 900));
+        assert_eq!(limits.breaker_cooldown_sec, 30);
+        assert_eq!(settings.confidence_weights.value["rules"], 0.4);
+        assert_eq!(settings.confidence_weights.value["self_score"], 0.5);
+        assert_eq!(
+            read("[confidence_weights]\nrule = 0.4").unwrap_err(),
+            "config.toml:2: unknown setting `confidence_weights.rule`, did you mean `confidence_weights.rules`?"
+        );
+        assert!(read("confidence_continue = 2").unwrap_err().ends_with("a number from 0 to 1"));
     }
 
     #[test]

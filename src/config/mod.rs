@@ -13,7 +13,7 @@ pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
 use serde::Serialize;
 
-use crate::model::{Caps, PlanLimits, MicroDollars};
+use crate::model::{Caps, Limits, MicroDollars, PlanLimits};
 
 /// Where a value came from; later ones win.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -122,12 +122,40 @@ pub struct Settings {
     pub user_id: Sourced<Option<String>>,
     /// Providers, models, limits and prices.
     pub models: ModelSettings,
+    /// How many errors in a row open a tool's breaker.
+    pub breaker_threshold: Sourced<u64>,
+    /// How long an open breaker refuses calls.
+    pub breaker_cooldown_sec: Sourced<u64>,
+    /// How often a task may think and act before it must answer.
+    pub react_max_iterations: Sourced<u64>,
+    /// How much of a nested result the model reads.
+    pub result_char_limit: Sourced<u64>,
+    /// How often the planner may be asked again about one task.
+    pub planner_rounds: Sourced<u64>,
+    pub token_budget_buffer: Sourced<u64>,
+    pub token_budget_factor: Sourced<u64>,
+    /// From here on a stage of planning goes on by itself.
+    pub confidence_continue: Sourced<f64>,
+    /// Below this a stage of planning asks the person.
+    pub confidence_escalate: Sourced<f64>,
+    /// How much each part of a confidence counts.
+    pub confidence_weights: Sourced<BTreeMap<String, f64>>,
     /// Keys by the name of their action.
     pub keys: BTreeMap<String, Sourced<String>>,
 }
 
+/// The parts of a confidence and how much each counts; without a model the last two count alone.
+const CONFIDENCE_WEIGHTS: [(&str, f64); 5] = [
+    ("self_score", 0.50),
+    ("rules", 0.30),
+    ("heuristics", 0.20),
+    ("offline_rules", 0.60),
+    ("offline_heuristics", 0.40),
+];
+
 impl Default for Settings {
     fn default() -> Self {
+        let limits = Limits::default();
         Self {
             theme: Sourced::built_in("dark".to_owned()),
             ascii: Sourced::built_in(false),
@@ -140,6 +168,18 @@ impl Default for Settings {
             enable_tool_affinity: Sourced::built_in(true),
             user_id: Sourced::built_in(None),
             models: ModelSettings::default(),
+            breaker_threshold: Sourced::built_in(limits.breaker_threshold.into()),
+            breaker_cooldown_sec: Sourced::built_in(limits.breaker_cooldown_sec),
+            react_max_iterations: Sourced::built_in(limits.react_max_iterations.into()),
+            result_char_limit: Sourced::built_in(limits.result_char_limit.into()),
+            planner_rounds: Sourced::built_in(limits.planner_rounds.into()),
+            token_budget_buffer: Sourced::built_in(limits.token_budget_buffer),
+            token_budget_factor: Sourced::built_in(limits.token_budget_factor),
+            confidence_continue: Sourced::built_in(0.70),
+            confidence_escalate: Sourced::built_in(0.40),
+            confidence_weights: Sourced::built_in(
+                CONFIDENCE_WEIGHTS.map(|(name, weight)| (name.to_owned(), weight)).into(),
+            ),
             keys: BTreeMap::new(),
         }
     }
@@ -179,6 +219,20 @@ impl Settings {
         }
     }
 
+    /// The numbers that execution works by.
+    pub fn limits(&self) -> Limits {
+        let small = |setting: &Sourced<u64>| u32::try_from(setting.value).unwrap_or(u32::MAX);
+        Limits {
+            breaker_threshold: small(&self.breaker_threshold),
+            breaker_cooldown_sec: self.breaker_cooldown_sec.value,
+            react_max_iterations: small(&self.react_max_iterations),
+            result_char_limit: small(&self.result_char_limit),
+            planner_rounds: small(&self.planner_rounds),
+            token_budget_buffer: self.token_budget_buffer.value,
+            token_budget_factor: self.token_budget_factor.value,
+        }
+    }
+
     /// All values with their origin, by name.
     pub fn rows(&self) -> Vec<Row> {
         fn row<T: Serialize>(name: &str, sourced: &Sourced<T>) -> Row {
@@ -199,6 +253,16 @@ impl Settings {
             row("enable_react_tracing", &self.enable_react_tracing),
             row("enable_tool_affinity", &self.enable_tool_affinity),
             row("user_id", &self.user_id),
+            row("breaker_threshold", &self.breaker_threshold),
+            row("breaker_cooldown_sec", &self.breaker_cooldown_sec),
+            row("react_max_iterations", &self.react_max_iterations),
+            row("result_char_limit", &self.result_char_limit),
+            row("planner_rounds", &self.planner_rounds),
+            row("token_budget_buffer", &self.token_budget_buffer),
+            row("token_budget_factor", &self.token_budget_factor),
+            row("confidence_continue", &self.confidence_continue),
+            row("confidence_escalate", &self.confidence_escalate),
+            row("confidence_weights", &self.confidence_weights),
         ];
         let models = &self.models;
         rows.extend([

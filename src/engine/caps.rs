@@ -22,10 +22,7 @@ pub(super) fn used(state: &SessionState, cap: Cap, now: Timestamp) -> u64 {
     match cap {
         Cap::RunTokenLimit => state.totals.tokens,
         Cap::BudgetPerSessionUsd => state.totals.cost.0,
-        Cap::RunWallTimeMin => {
-            let began = state.run.started_at.unwrap_or(now);
-            now.duration_since(began).as_mins().try_into().unwrap_or(0)
-        }
+        Cap::RunWallTimeMin => state.run.worked_ms(now) / 60_000,
     }
 }
 
@@ -42,7 +39,8 @@ pub fn raised_once(cap: Cap, used: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::MicroDollars;
+    use crate::event::{Record, RunEvent};
+    use crate::model::{Digest, MicroDollars, Seq};
 
     #[test]
     fn a_limit_holds_until_it_is_raised_or_lifted() {
@@ -70,7 +68,8 @@ mod tests {
     #[test]
     fn time_counts_from_the_start_of_the_run() {
         let mut state = SessionState::default();
-        state.run.started_at = Some(Timestamp::UNIX_EPOCH);
+        let started = RunEvent::Started { hash: Digest::of(&1).unwrap(), jobs: 1 };
+        state.apply(&Record::new(Seq(1), Timestamp::UNIX_EPOCH, started));
         let caps = Caps { wall_time_min: Some(30), ..Caps::default() };
         let after = |minutes: i64| Timestamp::from_second(minutes * 60).unwrap();
         assert_eq!(reached(&state, &caps, after(29)), None);

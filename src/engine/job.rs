@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::event::CallOutcome;
 use crate::model::{CallId, RunKind, SessionId, TaskNode};
+use crate::state::PlanRevision;
 use crate::text::Redactor;
 use crate::tools::process::{self, CallReport, Launch, ProcessSpec, Reports};
 
@@ -17,12 +18,35 @@ const OUTPUT_LIMIT: usize = 1024 * 1024;
 /// The shortest default time limit of a person's own command.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(3600);
 
+/// A task of a plan revision, shared instead of copied: plans are large and tasks start often.
+#[derive(Clone, Debug)]
+pub struct TaskRef {
+    plan: Arc<PlanRevision>,
+    position: usize,
+}
+
+impl TaskRef {
+    /// The task at a position, if the plan has it.
+    pub fn new(plan: &Arc<PlanRevision>, position: usize) -> Option<Self> {
+        let exists = position < plan.plan.tasks.len();
+        exists.then(|| Self { plan: Arc::clone(plan), position })
+    }
+}
+
+impl std::ops::Deref for TaskRef {
+    type Target = TaskNode;
+
+    fn deref(&self) -> &TaskNode {
+        &self.plan.plan.tasks[self.position]
+    }
+}
+
 /// One attempt at a task.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub session: SessionId,
     pub call: CallId,
-    pub task: Arc<TaskNode>,
+    pub task: TaskRef,
     pub workspace: PathBuf,
 }
 

@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 pub use driver::EngineError;
-pub use job::{Job, Runner, ShellRunner};
+pub use job::{Job, Runner, ShellRunner, TaskRef};
 pub use summary::summary;
 
 use crate::event::{Command, Event};

@@ -55,8 +55,12 @@ pub enum AgentEvent {
         ask: u32,
         text: String,
     },
-    /// A thought, an action or an observation.
-    Stepped { task: TaskId, attempt: u32, step: Box<ReActStep> },
+    /// A step of a `ReAct` loop: what the agent thinks,
+    Thought { task: TaskId, attempt: u32, step: Box<ReActStep> },
+    /// what it does,
+    Acted { task: TaskId, attempt: u32, step: Box<ReActStep> },
+    /// and what came of it.
+    Observed { task: TaskId, attempt: u32, step: Box<ReActStep> },
     /// What an executor keeps between its steps.
     StateSaved { task: TaskId, attempt: u32, state: Value },
     /// A decision of the executor or the planner above it.
@@ -74,7 +78,9 @@ impl AgentEvent {
             Self::ModelAnswered { .. } => "agent.model_answered",
             Self::ModelFailed { .. } => "agent.model_failed",
             Self::Partial { .. } => "agent.partial",
-            Self::Stepped { .. } => "agent.stepped",
+            Self::Thought { .. } => "agent.thought",
+            Self::Acted { .. } => "agent.acted",
+            Self::Observed { .. } => "agent.observed",
             Self::StateSaved { .. } => "agent.state_saved",
             Self::Decided { .. } => "agent.decided",
             Self::Gated { .. } => "agent.gated",
@@ -88,7 +94,9 @@ impl AgentEvent {
             | Self::ModelAnswered { task, .. }
             | Self::ModelFailed { task, .. }
             | Self::Partial { task, .. } => task.as_ref(),
-            Self::Stepped { task, .. }
+            Self::Thought { task, .. }
+            | Self::Acted { task, .. }
+            | Self::Observed { task, .. }
             | Self::StateSaved { task, .. }
             | Self::Decided { task, .. }
             | Self::Concluded { task, .. } => Some(task),

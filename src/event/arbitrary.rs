@@ -9,7 +9,7 @@ use super::{
     Refusal, RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent, Stream, TaskEvent, Usage,
 };
 use crate::model::{
-    Actor, CallId, Cap, Category, Choice, ChoiceAction, Digest, Failure, GraphFacts, Link,
+    Actor, CallId, Cap, Category, Choice, ChoiceAction, Digest, Failure, GraphFacts, Limits, Link,
     LinkKind, Plan, Request, RequestId, RequestKind, RunKind, Seq, SkipReason, TaskId, TaskNode,
 };
 
@@ -155,6 +155,11 @@ fn run_event() -> impl Strategy<Value = RunEvent> {
             from,
             to,
             why: "load".into()
+        }),
+        (1..5u32, 1..60u64).prop_map(|(breaker_threshold, breaker_cooldown_sec)| {
+            RunEvent::LimitsSet {
+                limits: Limits { breaker_threshold, breaker_cooldown_sec, ..Limits::default() },
+            }
         }),
         Just(RunEvent::Interrupted { why: "quit".into() }),
         (any::<bool>(), any::<u32>()).prop_map(|(success, elapsed)| RunEvent::Finished {

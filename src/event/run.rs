@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Cap, Digest};
+use crate::model::{Cap, Digest, Limits};
 
 /// Why a run is held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +39,10 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<u64>,
     },
+    /// The numbers this session works by from here on.
+    LimitsSet {
+        limits: Limits,
+    },
     /// How many tasks may run at once changed.
     JobsChanged {
         from: u32,
@@ -64,6 +68,7 @@ impl RunEvent {
             Self::Paused(_) => "run.paused",
             Self::Continued => "run.continued",
             Self::CapRaised { .. } => "run.cap_raised",
+            Self::LimitsSet { .. } => "run.limits_set",
             Self::JobsChanged { .. } => "run.jobs_changed",
             Self::Interrupted { .. } => "run.interrupted",
             Self::Finished { .. } => "run.finished",

@@ -1,7 +1,6 @@
 //! Content hashes. `canonical_json` is the only form that is ever hashed.
 
 use std::fmt;
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,9 +23,11 @@ impl Digest {
     }
 
     fn of_bytes(bytes: &[u8]) -> Self {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = String::with_capacity(64);
         for byte in Sha256::digest(bytes) {
-            write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
+            hex.push(DIGITS[usize::from(byte >> 4)].into());
+            hex.push(DIGITS[usize::from(byte & 15)].into());
         }
         Self(hex)
     }

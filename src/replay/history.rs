@@ -109,17 +109,8 @@ impl History {
 
     /// The index over everything that is journaled so far.
     pub fn timeline(&mut self) -> Result<Timeline, SourceError> {
-        let mut timeline = Timeline::default();
         let head = self.head()?;
-        let mut next = Seq(1);
-        while next <= head {
-            let last = Seq((next.0 + 4 * PAGE - 1).min(head.0));
-            for record in self.source.records(next..=last)? {
-                timeline.apply(&record);
-            }
-            next = last.next();
-        }
-        Ok(timeline)
+        self.source.timeline(head)
     }
 }
 

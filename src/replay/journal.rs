@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::{RecordSource, SourceError};
 use crate::event::{Event, Record};
 use crate::model::{Seq, SessionId};
+use crate::state::timeline::Timeline;
 use crate::store::{Reader, Row};
 
 /// Reads one session from the store.
@@ -33,6 +34,17 @@ impl RecordSource for JournalSource {
     fn checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, SourceError> {
         let nearest = self.reader.nearest_checkpoint(&self.session, at).map_err(unreadable)?;
         Ok(nearest.map(|(_, bytes)| bytes))
+    }
+
+    /// Stored stretches as far as there are any, then kinds, tasks and times; payloads hardly at all.
+    fn timeline(&mut self, upto: Seq) -> Result<Timeline, SourceError> {
+        let mut timeline = Timeline::default();
+        let stored = self.reader.stretches(&self.session).map_err(unreadable)?;
+        stored.into_iter().all(|stretch| timeline.take_over(stretch));
+        self.reader
+            .timeline_over(&self.session, timeline.head().next(), upto, &mut timeline)
+            .map_err(unreadable)?;
+        Ok(timeline)
     }
 }
 

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::event::Record;
 use crate::model::Seq;
+use crate::state::timeline::Timeline;
 
 /// Why the past could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +19,20 @@ pub trait RecordSource: Send {
     fn records(&mut self, range: RangeInclusive<Seq>) -> Result<Vec<Record>, SourceError>;
     /// The newest stored fold at or before an event, as it was encoded.
     fn checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, SourceError>;
+
+    /// The index over everything up to an event.
+    fn timeline(&mut self, upto: Seq) -> Result<Timeline, SourceError> {
+        /// Records are fetched in runs of this many.
+        const RUN: u64 = 1024;
+        let mut timeline = Timeline::default();
+        let mut next = Seq(1);
+        while next <= upto {
+            let last = Seq((next.0 + RUN - 1).min(upto.0));
+            self.records(next..=last)?.iter().for_each(|record| timeline.apply(record));
+            next = last.next();
+        }
+        Ok(timeline)
+    }
 }
 
 /// Records held in memory: an exported file, or a journal made for a test.

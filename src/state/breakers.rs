@@ -6,15 +6,29 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::event::CallOutcome;
-use crate::planning::breaker::{self, Breaker, BreakerState};
+use crate::model::Limits;
+use crate::planning::breaker::{self, Breaker, BreakerSettings, BreakerState};
 
 /// Breakers by tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BreakerSlice {
     by_tool: BTreeMap<String, Breaker>,
+    #[serde(default)]
+    settings: BreakerSettings,
 }
 
 impl BreakerSlice {
+    /// Takes over threshold and cool-down, for breakers that exist as well.
+    pub(super) fn set_limits(&mut self, limits: &Limits) {
+        self.settings = BreakerSettings {
+            threshold: limits.breaker_threshold,
+            cooldown_ms: limits.breaker_cooldown_sec.saturating_mul(1_000),
+        };
+        for breaker in self.by_tool.values_mut() {
+            breaker.settings = self.settings;
+        }
+    }
+
     /// Counts an outcome. Only what a tool itself reports as an error counts against it: the exit code of a person's own
     /// command says nothing about the shell.
     pub(super) fn apply(&mut self, tool: &str, outcome: &CallOutcome, at: Timestamp) {
@@ -26,7 +40,11 @@ impl BreakerSlice {
         if counted == breaker::CallOutcome::Success && !self.by_tool.contains_key(tool) {
             return;
         }
-        self.by_tool.entry(tool.to_owned()).or_default().record(counted, millis(at));
+        let settings = self.settings;
+        self.by_tool
+            .entry(tool.to_owned())
+            .or_insert_with(|| Breaker::new(settings))
+            .record(counted, millis(at));
     }
 
     /// Whether calls of a tool may pass.

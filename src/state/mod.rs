@@ -8,6 +8,7 @@ mod breakers;
 mod checkpoint;
 mod plan;
 mod planning;
+pub mod react_log;
 mod requests;
 pub mod result;
 mod run;
@@ -128,7 +129,7 @@ impl SessionState {
             Event::Session(event) => self.session.apply(event, record.at),
             Event::Plan(event) => self.apply_plan(event, record),
             Event::Approval(event) => self.requests.apply(event, record.at),
-            Event::Run(event) => self.run.apply(event, record.at),
+            Event::Run(event) => self.apply_run(event, record.at),
             Event::Task(event) => self.tasks.apply(event, record.at),
             Event::Call(event) => self.apply_call(event, record),
             Event::Planning(event) => self.planning.fold(event, record.at),
@@ -141,8 +142,18 @@ impl SessionState {
         if !sensible {
             self.totals.anomalies += 1;
         }
+        let counts = self.tasks.counts();
+        let asked = !self.requests.open.is_empty() || counts.yours > 0;
+        self.run.note_work(asked && counts.running == 0, record.at);
         self.seq = record.seq;
         self.at = Some(record.at);
+    }
+
+    fn apply_run(&mut self, event: &crate::event::RunEvent, at: Timestamp) -> bool {
+        if let crate::event::RunEvent::LimitsSet { limits } = event {
+            self.breakers.set_limits(limits);
+        }
+        self.run.apply(event, at)
     }
 
     /// Usage and breakers count only the first outcome of a call; a second one changes nothing.
@@ -239,15 +250,20 @@ impl SessionState {
 
     /// All tasks that wait or run and whose dependencies are met, in the order in which they would be chosen.
     pub fn unlocked_tasks(&self) -> Vec<&TaskId> {
+        self.in_key_order(
+            (0..self.tasks.len()).filter(|task| self.tasks.is_unlocked(*task)).collect(),
+        )
+    }
+
+    /// Tasks in the order in which they would be chosen if all were ready.
+    pub fn in_key_order(&self, mut tasks: Vec<usize>) -> Vec<&TaskId> {
         let Some(current) = &self.plan.current else { return Vec::new() };
-        let mut unlocked: Vec<usize> =
-            (0..self.tasks.len()).filter(|task| self.tasks.is_unlocked(*task)).collect();
         let key = |task: usize| {
             let depth = current.facts.depth.get(task).copied().unwrap_or(0);
             SelectionKey::of(&current.plan.tasks[task], depth, |_| true)
         };
-        unlocked.sort_by(|a, b| key(*a).cmp(&key(*b)));
-        unlocked.into_iter().map(|task| self.tasks.id(task)).collect()
+        tasks.sort_by(|a, b| key(*a).cmp(&key(*b)));
+        tasks.into_iter().map(|task| self.tasks.id(task)).collect()
     }
 
     /// Whether the plan's current revision has an approval that names its hash.

@@ -6,9 +6,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::react_log::{ReactLog, ReactLogEntry};
 use super::trace::{TraceEntry, outcome_words};
 use super::{SessionState, TaskStatus};
-use crate::event::{CallEvent, CallOutcome, Event, Record, TaskEvent};
+use crate::event::{CallEvent, CallOutcome, Event, Record, SessionEvent, TaskEvent};
 use crate::model::{ReActStep, ReActTrace, StepAction, TaskId};
 
 /// The result of a run, as the contracts name it.
@@ -20,10 +21,13 @@ pub struct ExecutionResult {
     pub failed_tasks: BTreeSet<TaskId>,
     /// Why each skipped task was skipped.
     pub skipped_tasks: BTreeMap<TaskId, String>,
-    /// Seconds from the first start to the last end.
+    /// Seconds from the first start to the last end, without the time the run waited for the person.
     pub execution_time: f64,
     pub react_traces: Vec<ReActTrace>,
     pub execution_log: Vec<String>,
+    /// What planner and coordinator decided, and why.
+    #[serde(default)]
+    pub react_log: Vec<ReactLogEntry>,
 }
 
 impl ExecutionResult {
@@ -50,21 +54,31 @@ impl ExecutionResult {
     }
 }
 
+/// An attempt that has not ended yet.
+struct Open {
+    began: Timestamp,
+    affinity_delta: f64,
+    trace: ReActTrace,
+}
+
 #[derive(Default)]
 struct Folding {
     state: SessionState,
-    open: BTreeMap<TaskId, (Timestamp, ReActTrace)>,
+    open: BTreeMap<TaskId, Open>,
     done: Vec<ReActTrace>,
     log: Vec<String>,
+    decisions: ReactLog,
 }
 
 impl Folding {
     fn apply(&mut self, record: &Record) {
+        self.decisions.before(&self.state, record);
         self.state.apply(record);
+        self.decisions.after(&self.state, record);
         match &record.event {
             Event::Task(event) => self.task(event, record.at),
             Event::Call(event) => self.call(event, record.at),
-            Event::Run(_) | Event::Plan(_) => {}
+            Event::Run(_) | Event::Plan(_) | Event::Session(SessionEvent::AnomalyNoted { .. }) => {}
             _ => return,
         }
         if let Some(entry) =
@@ -77,7 +91,7 @@ impl Folding {
 
     fn task(&mut self, event: &TaskEvent, at: Timestamp) {
         match event {
-            TaskEvent::Started { task, attempt, .. } => {
+            TaskEvent::Started { task, attempt, affinity_delta, .. } => {
                 let trace = ReActTrace {
                     trace_id: format!("{task}_{}_{attempt}", at.as_millisecond()),
                     task_id: task.clone(),
@@ -88,7 +102,8 @@ impl Folding {
                     success: false,
                     error_message: None,
                 };
-                self.open.insert(task.clone(), (at, trace));
+                let open = Open { began: at, affinity_delta: *affinity_delta, trace };
+                self.open.insert(task.clone(), open);
             }
             TaskEvent::Completed { task, .. } => self.close(task, at, Ok(())),
             TaskEvent::Failed { task, failure, .. } => {
@@ -100,7 +115,7 @@ impl Folding {
     }
 
     fn close(&mut self, task: &TaskId, at: Timestamp, outcome: Result<(), String>) {
-        let Some((began, mut trace)) = self.open.remove(task) else { return };
+        let Some(Open { began, mut trace, .. }) = self.open.remove(task) else { return };
         trace.execution_time_ms = at.duration_since(began).as_millis_f64();
         trace.success = outcome.is_ok();
         trace.error_message = outcome.err();
@@ -110,7 +125,7 @@ impl Folding {
     fn call(&mut self, event: &CallEvent, at: Timestamp) {
         let task = &event.call().task;
         let metadata = self.metadata(event);
-        let Some((_, trace)) = self.open.get_mut(task) else { return };
+        let Some(Open { trace, .. }) = self.open.get_mut(task) else { return };
         let step = |action, content: String| ReActStep {
             timestamp: at,
             task_id: task.clone(),
@@ -162,20 +177,22 @@ impl Folding {
                 .and_then(|current| current.facts.depth.get(task).copied())
         });
         metadata.insert("task_depth".into(), depth.unwrap_or(0).into());
-        metadata.insert("affinity_delta".into(), 0.0.into());
+        let delta = self.open.get(&call.task).map_or(0.0, |open| open.affinity_delta);
+        metadata.insert("affinity_delta".into(), delta.into());
         metadata.insert("unlock_events".into(), json!(self.state.unlocked_tasks()));
         metadata
     }
 
     fn finish(mut self) -> ExecutionResult {
-        for (_, (_, trace)) in std::mem::take(&mut self.open) {
-            self.done.push(trace);
+        for (_, open) in std::mem::take(&mut self.open) {
+            self.done.push(open.trace);
         }
         let mut result = ExecutionResult {
             success: !self.state.tasks.is_empty()
                 && self.state.tasks.counts().done == self.state.tasks.counts().total(),
             react_traces: self.done,
             execution_log: self.log,
+            react_log: self.decisions.entries,
             ..ExecutionResult::default()
         };
         for (id, row) in self.state.tasks.iter() {
@@ -192,11 +209,8 @@ impl Folding {
                 _ => {}
             }
         }
-        let ended = self.state.run.finished_at.or(self.state.at);
-        result.execution_time = match (self.state.run.started_at, ended) {
-            (Some(began), Some(ended)) => ended.duration_since(began).as_secs_f64(),
-            _ => 0.0,
-        };
+        let ended = self.state.run.finished_at.or(self.state.at).unwrap_or_default();
+        result.execution_time = self.state.run.worked_ms(ended) as f64 / 1e3;
         result
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{PauseCause, RunCounts, RunEvent};
-use crate::model::Cap;
+use crate::model::{Cap, Limits};
 
 /// Where the run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,14 @@ pub struct RunSlice {
     /// Limits that were moved in this session; `None` is lifted.
     pub raised: BTreeMap<Cap, Option<u64>>,
     pub counts: RunCounts,
+    #[serde(default)]
+    pub limits: Limits,
+    /// Milliseconds of work before `busy_since`; waiting for the person is no work.
+    #[serde(default)]
+    worked_ms: u64,
+    /// Since when work has been going on without a pause.
+    #[serde(default)]
+    busy_since: Option<Timestamp>,
 }
 
 impl RunSlice {
@@ -57,6 +65,7 @@ impl RunSlice {
             RunEvent::CapRaised { cap, to } => {
                 self.raised.insert(*cap, *to);
             }
+            RunEvent::LimitsSet { limits } => self.limits = *limits,
             RunEvent::JobsChanged { to, .. } => self.jobs = *to,
             RunEvent::Interrupted { .. } => self.phase = RunPhase::Interrupted,
             RunEvent::Finished { success, counts, .. } => {
@@ -76,8 +85,53 @@ impl RunSlice {
         sensible
     }
 
+    /// Keeps the time of work: what passes while nothing can be done without the person does not count.
+    pub(super) fn note_work(&mut self, waits_for_person: bool, at: Timestamp) {
+        let busy = self.phase == RunPhase::Running && !waits_for_person;
+        match (busy, self.busy_since) {
+            (true, None) => self.busy_since = Some(at),
+            (false, Some(since)) => {
+                self.worked_ms = self.worked_ms.saturating_add(millis(since, at));
+                self.busy_since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// How long the run has worked up to `now`, without the time it waited for the person or for a process.
+    pub fn worked_ms(&self, now: Timestamp) -> u64 {
+        let going_on = self.busy_since.map_or(0, |since| millis(since, now));
+        self.worked_ms.saturating_add(going_on)
+    }
+
     /// Whether work is going on or held, so that leaving has to be asked about.
     pub fn is_active(&self) -> bool {
         matches!(self.phase, RunPhase::Running | RunPhase::Paused)
+    }
+}
+
+fn millis(from: Timestamp, to: Timestamp) -> u64 {
+    to.duration_since(from).as_millis().try_into().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn waiting_for_the_person_is_no_work() {
+        let mut run = RunSlice { phase: RunPhase::Running, ..RunSlice::default() };
+        run.note_work(false, at(10));
+        assert_eq!(run.worked_ms(at(12)), 2_000);
+        run.note_work(true, at(13));
+        assert_eq!(run.worked_ms(at(100)), 3_000);
+        run.note_work(false, at(100));
+        run.phase = RunPhase::Paused;
+        run.note_work(false, at(101));
+        assert_eq!(run.worked_ms(at(500)), 4_000);
     }
 }

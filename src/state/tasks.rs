@@ -422,6 +422,11 @@ impl TaskTable {
         self.wiring.dependents[task].iter().map(|(dependent, _)| *dependent as usize)
     }
 
+    /// One of the tasks that wait directly for this one, for callers that change something while they walk over them.
+    pub fn nth_dependent(&self, task: usize, nth: usize) -> Option<usize> {
+        self.wiring.dependents[task].get(nth).map(|(dependent, _)| *dependent as usize)
+    }
+
     /// Tasks that this one waits for directly.
     pub fn dependencies(&self, task: usize) -> impl Iterator<Item = usize> + '_ {
         self.wiring.dependencies[task].iter().map(|(on, _)| *on as usize)

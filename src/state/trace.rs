@@ -34,6 +34,61 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
+    const ALL: [Self; 15] = [
+        Self::Thought,
+        Self::Action,
+        Self::Observed,
+        Self::Started,
+        Self::Done,
+        Self::Failed,
+        Self::Skipped,
+        Self::Yours,
+        Self::Asked,
+        Self::Answered,
+        Self::Refused,
+        Self::Plan,
+        Self::Run,
+        Self::Session,
+        Self::Unknown,
+    ];
+
+    /// Reads what stored indexes hold; new kinds are added at the end.
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(byte)).copied()
+    }
+
+    /// Reads what [`EntryKind::word`] wrote.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// The kind of step an event is by its wire name; `None` for those that only keep books.
+    pub fn of_wire(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "session.opened" | "task.started" | "call.spawned" => return None,
+            "plan.proposed" | "plan.approved" | "plan.abandoned" => Self::Plan,
+            "approval.asked" => Self::Asked,
+            "approval.refused" => Self::Refused,
+            "approval.answered" | "approval.withdrawn" => Self::Answered,
+            "task.handed_over" => Self::Yours,
+            "task.completed" => Self::Done,
+            "task.failed" => Self::Failed,
+            "task.skipped" => Self::Skipped,
+            "task.reset" => Self::Started,
+            "call.intended" => Self::Action,
+            "call.output" | "call.concluded" => Self::Observed,
+            "session.created"
+            | "session.closed"
+            | "session.workspace_moved"
+            | "session.anomaly_noted" => Self::Session,
+            "run.started" | "run.paused" | "run.continued" | "run.cap_raised"
+            | "run.limits_set" | "run.jobs_changed" | "run.interrupted" | "run.finished" => {
+                Self::Run
+            }
+            other => return planning::of_wire(other),
+        })
+    }
+
     /// The word in the step column.
     pub fn word(self) -> &'static str {
         match self {
@@ -96,31 +151,29 @@ impl TraceEntry {
             body,
         })
     }
+}
 
-    /// The kind of entry a record gives, without building its text.
-    pub fn kind_of(event: &Event) -> Option<EntryKind> {
-        Some(match event {
-            Event::Session(SessionEvent::Opened { .. })
-            | Event::Task(TaskEvent::Started { .. })
-            | Event::Call(CallEvent::Spawned { .. }) => return None,
-            Event::Session(_) => EntryKind::Session,
-            Event::Plan(_) => EntryKind::Plan,
-            Event::Approval(ApprovalEvent::Asked { .. }) => EntryKind::Asked,
-            Event::Approval(ApprovalEvent::Refused { .. }) => EntryKind::Refused,
-            Event::Approval(_) => EntryKind::Answered,
-            Event::Run(_) => EntryKind::Run,
-            Event::Task(TaskEvent::HandedOver { .. }) => EntryKind::Yours,
-            Event::Task(TaskEvent::Completed { .. }) => EntryKind::Done,
-            Event::Task(TaskEvent::Failed { .. }) => EntryKind::Failed,
-            Event::Task(TaskEvent::Skipped { .. }) => EntryKind::Skipped,
-            Event::Task(TaskEvent::Reset { .. }) => EntryKind::Started,
-            Event::Call(CallEvent::Intended { .. }) => EntryKind::Action,
-            Event::Call(_) => EntryKind::Observed,
-            Event::Planning(event) => return planning::planning_kind(event),
-            Event::Agent(event) => return planning::agent_kind(event),
-            Event::Unknown(_) => EntryKind::Unknown,
-        })
+/// What of a record can be searched for: its line and what unfolds under it, and all descriptions of a plan. `None` for
+/// records that only keep books.
+pub fn searchable(record: &Record) -> Option<String> {
+    let entry = TraceEntry::of(record)?;
+    let mut text = entry.text;
+    if let Some(body) = entry.body {
+        text.push('\n');
+        text.push_str(&body);
     }
+    if let Event::Plan(PlanEvent::Proposed { plan, .. }) = &record.event {
+        let words = plan.goal.iter().chain(plan.tasks.iter().map(|task| &task.description));
+        for words in std::iter::once(&plan.title).chain(words) {
+            text.push('\n');
+            text.push_str(words);
+        }
+    }
+    if let Some(task) = entry.task {
+        text.push('\n');
+        text.push_str(task.as_str());
+    }
+    Some(text)
 }
 
 /// The task an entry belongs to, requests about a task included.
@@ -157,7 +210,11 @@ fn plan(event: &PlanEvent) -> Projection {
                 1 => ", 1 correction".to_owned(),
                 count => format!(", {count} corrections"),
             };
-            format!("plan r{revision} {} with {} tasks{notes}", hash.short(), plan.tasks.len())
+            let tasks = match plan.tasks.len() {
+                1 => "1 task".to_owned(),
+                count => format!("{count} tasks"),
+            };
+            format!("plan r{revision} {} with {tasks}{notes}", hash.short())
         }
         PlanEvent::Approved { hash, by } => {
             format!("plan {} approved {}", hash.short(), by_whom(*by))
@@ -198,6 +255,10 @@ fn run(event: &RunEvent) -> Projection {
             format!("{} raised to {}", cap.name(), cap.amount(*to))
         }
         RunEvent::CapRaised { cap, to: None } => format!("{} lifted for this session", cap.name()),
+        RunEvent::LimitsSet { limits } => format!(
+            "works by breaker_threshold {}, breaker_cooldown_sec {}, react_max_iterations {}",
+            limits.breaker_threshold, limits.breaker_cooldown_sec, limits.react_max_iterations
+        ),
         RunEvent::JobsChanged { from, to, why } => {
             format!("up to {to} at once instead of {from}: {why}")
         }
@@ -257,7 +318,11 @@ fn call(event: &CallEvent) -> Option<Projection> {
             let first = lines.next().unwrap_or_default();
             let more = lines.clone().count();
             let body = (more > 0).then(|| text.trim_end_matches('\n').to_owned());
-            let tail = if more > 0 { format!("  · {more} more lines") } else { String::new() };
+            let tail = match more {
+                0 => String::new(),
+                1 => "  · 1 more line".to_owned(),
+                more => format!("  · {more} more lines"),
+            };
             (EntryKind::Observed, format!("{mark}{first}{tail}"), body)
         }
         CallEvent::Concluded { outcome, elapsed_ms, dropped_bytes, .. } => {

@@ -3,7 +3,7 @@
 //! Chores are done in small pieces, each its own transaction, so that an append waits for one piece at most. A chore
 //! that fails is given up until the next start: nothing depends on it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 use super::database::Place;
 use super::error::{Doing, StoreError};
+use super::index::{Indexer, next_unindexed};
 use super::queue::{Job, Queue};
 use super::schema::number;
 use super::seal::{Extent, Sealer, next_unsealed};
@@ -31,6 +32,9 @@ const CLOSING_TIME: Duration = Duration::from_millis(200);
 pub(super) struct Chores {
     sealer: Sealer,
     seal: BTreeMap<i64, Extent>,
+    /// Sessions with sealed runs that may not be indexed yet.
+    index: BTreeSet<i64>,
+    indexer: Option<Indexer>,
     /// Rows since a session was last looked at.
     appended: HashMap<i64, usize>,
     survey: Survey,
@@ -44,6 +48,8 @@ enum Survey {
     Removals,
     /// Sessions up to this key have been seen.
     Tails(i64),
+    /// Of the sealed ones, those up to this key have been seen.
+    Unindexed(i64),
     Done,
 }
 
@@ -52,6 +58,8 @@ impl Chores {
         Ok(Self {
             sealer: Sealer::new()?,
             seal: BTreeMap::new(),
+            index: BTreeSet::new(),
+            indexer: None,
             appended: HashMap::new(),
             survey: Survey::Removals,
             vacuum: false,
@@ -83,6 +91,7 @@ impl Chores {
     /// Leaves everything as it is.
     pub(super) fn give_up(&mut self) {
         self.seal.clear();
+        self.index.clear();
         (self.vacuum, self.survey) = (false, Survey::Done);
     }
 
@@ -96,7 +105,7 @@ impl Chores {
         if std::mem::take(&mut self.in_a_row) {
             return Some(BREATH);
         }
-        match (self.seal.is_empty() && !self.vacuum, self.survey) {
+        match (self.seal.is_empty() && self.index.is_empty() && !self.vacuum, self.survey) {
             (true, Survey::Done) => None,
             (true, _) => Some(VERY_QUIET),
             (false, _) => Some(QUIET),
@@ -107,13 +116,17 @@ impl Chores {
     pub(super) fn do_one(&mut self, connection: &Connection, place: &Place) {
         let done = match self.seal.first_key_value() {
             Some((&key, &extent)) => self.seal_one(connection, place, key, extent),
+            None if !self.index.is_empty() => self.index_one(connection, place),
             None if self.vacuum => self.give_back(connection, place),
             None => self.look_around(connection, place),
         };
         if done.is_err() {
             self.give_up();
         }
-        self.in_a_row = !self.seal.is_empty() || self.vacuum || self.survey != Survey::Done;
+        self.in_a_row = !self.seal.is_empty()
+            || !self.index.is_empty()
+            || self.vacuum
+            || self.survey != Survey::Done;
     }
 
     fn seal_one(
@@ -125,7 +138,25 @@ impl Chores {
     ) -> Result<(), StoreError> {
         if !self.sealer.seal(connection, &place.database, key, extent)? {
             self.seal.remove(&key);
+            self.index.insert(key);
             self.vacuum = true;
+        }
+        Ok(())
+    }
+
+    /// Indexes a piece of a session.
+    fn index_one(&mut self, connection: &Connection, place: &Place) -> Result<(), StoreError> {
+        let Some(&key) = self.index.first() else { return Ok(()) };
+        let indexer = match &mut self.indexer {
+            Some(indexer) => indexer,
+            none => none.insert(Indexer::new(place)?),
+        };
+        if !indexer.advance(connection, place, key)? {
+            self.index.remove(&key);
+        }
+        if self.index.is_empty() {
+            // Its tables and its connection are not worth keeping for the next time.
+            self.indexer = None;
         }
         Ok(())
     }
@@ -155,6 +186,13 @@ impl Chores {
                     self.plan(key, extent);
                     Survey::Tails(key)
                 }
+                None => Survey::Unindexed(0),
+            },
+            Survey::Unindexed(after) => match next_unindexed(connection, place, after)? {
+                Some(key) => {
+                    self.index.insert(key);
+                    Survey::Unindexed(key)
+                }
                 None => Survey::Done,
             },
             Survey::Done => Survey::Done,
@@ -165,7 +203,7 @@ impl Chores {
     /// Seals what this run of the program has written, as far as a person would not notice.
     pub(super) fn finish(&mut self, connection: &Connection, place: &Place) {
         let deadline = Instant::now() + CLOSING_TIME;
-        while !self.seal.is_empty() && Instant::now() < deadline {
+        while !(self.seal.is_empty() && self.index.is_empty()) && Instant::now() < deadline {
             self.do_one(connection, place);
         }
     }
@@ -197,4 +235,23 @@ pub(super) fn seal_all(
         })?;
     }
     queue.send(Job::Tidy)
+}
+
+/// Indexes the sealed runs of a session to their end, one piece at a time between other work.
+pub(super) fn index_all(
+    queue: &Queue,
+    place: &Place,
+    session: &SessionId,
+) -> Result<(), StoreError> {
+    let (database, id) = (place.database.clone(), session.clone());
+    let key = queue.run(move |connection| super::lease::key_of(connection, &database, &id))?;
+    let mut indexer = Some(Indexer::new(place)?);
+    while let Some(mut current) = indexer.take() {
+        let place = place.clone();
+        indexer = queue.run(move |connection| {
+            let more = current.advance(connection, &place, key)?;
+            Ok(more.then_some(current))
+        })?;
+    }
+    Ok(())
 }

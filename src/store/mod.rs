@@ -7,10 +7,13 @@
 //! [`Store`] is the door, [`Journal`] appends to one session under its lease, [`Reader`] reads from any thread.
 
 mod append;
+mod bookmarks;
 mod chores;
 mod codec;
 mod database;
 mod error;
+mod import;
+mod index;
 mod journal;
 mod lease;
 mod lineage;
@@ -20,6 +23,7 @@ mod reading;
 mod record;
 mod schema;
 mod seal;
+mod search;
 mod segment;
 mod sessions;
 mod side;
@@ -34,13 +38,16 @@ mod tests;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use bookmarks::Bookmark;
 pub use codec::MAX_PAYLOAD;
 pub use error::{FindError, Holder, StoreError};
+pub use import::{Incoming, Provenance};
 pub use journal::Journal;
 pub use queue::Ack;
 pub use reader::{Reader, Watch};
 pub use record::{Batch, ForkPoint, NewSession, Row, SessionInfo, SessionSummary};
 pub use side::{Remembered, SideWrite, ToolCallRow};
+pub use search::WordQuery;
 pub use upkeep::{Depth, Integrity, Removal, Sizes};
 
 use crate::model::SessionId;
@@ -147,6 +154,48 @@ impl Store {
     /// Packs all events of a session now. The store does so by itself when it has nothing else to do.
     pub fn seal(&self, session: &SessionId) -> Result<(), StoreError> {
         chores::seal_all(self.queue()?, &self.inner.place, session)
+    }
+
+    /// Indexes the sealed events of a session now. The store does so by itself when it has nothing else to do.
+    pub fn index(&self, session: &SessionId) -> Result<(), StoreError> {
+        chores::index_all(self.queue()?, &self.inner.place, session)
+    }
+
+    /// Marks an event of a session, or takes the mark away when there is no note, not even an empty one.
+    pub fn set_bookmark(
+        &self,
+        session: &SessionId,
+        seq: crate::model::Seq,
+        note: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let (database, session) = (self.inner.place.database.clone(), session.clone());
+        let note = note.map(str::to_owned);
+        self.queue()?.run(move |connection| {
+            bookmarks::set(connection, &database, &session, seq, note.as_deref())
+        })
+    }
+
+    /// Takes in a whole session, or nothing of it.
+    pub fn import<I: Incoming + Send + 'static>(
+        &self,
+        new: NewSession,
+        from: Provenance,
+        bookmarks: Vec<Bookmark>,
+        incoming: I,
+    ) -> Result<Result<(), I::Error>, StoreError>
+    where
+        I::Error: Send + 'static,
+    {
+        let database = self.inner.place.database.clone();
+        self.queue()?.run(move |connection| {
+            import::import(connection, &database, &new, &from, &bookmarks, incoming)
+        })
+    }
+
+    /// Gives unused space back to the file system, which may take a while for a large store.
+    pub fn vacuum(&self) -> Result<(), StoreError> {
+        let database = self.inner.place.database.clone();
+        self.queue()?.run(move |connection| upkeep::vacuum(connection, &database))
     }
 
     /// Looks for damage and for gaps.

@@ -18,6 +18,7 @@ use super::record::{Row, SessionInfo};
 use super::schema::number;
 use super::sessions::{self, signed, unsigned};
 use crate::model::{Seq, SessionId};
+use crate::state::timeline::Outline;
 
 const READING: &str = "reading the journal";
 
@@ -115,6 +116,22 @@ impl Reader {
                 if self.forward(part, task, &mut visit)?.is_break() {
                     break;
                 }
+            }
+            Ok(())
+        })
+    }
+
+    /// Visits what is known of the events of a range without their payloads: number, time, kind and task.
+    pub fn outline(
+        &self,
+        session: &SessionId,
+        range: RangeInclusive<Seq>,
+        mut visit: impl FnMut(&Outline<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.at_one_moment(|| {
+            let lineage = Lineage::read(&self.connection, &self.database, session)?;
+            for part in lineage.within(*range.start(), *range.end()) {
+                self.outline_part(part, &mut visit)?;
             }
             Ok(())
         })

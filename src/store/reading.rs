@@ -15,6 +15,7 @@ use super::segment::{Contents, Run};
 use super::sessions::{signed, unsigned};
 use super::time::from_micros;
 use crate::model::Seq;
+use crate::state::timeline::Outline;
 
 const READING: &str = "reading the journal";
 
@@ -53,6 +54,33 @@ impl Reader {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Visits what is known of the events of a part without their payloads.
+    pub(super) fn outline_part(
+        &self,
+        part: Part,
+        visit: &mut impl FnMut(&Outline<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        const LIVE: &str = "SELECT seq, at, kind, task FROM event
+            WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq";
+        for first in self.runs(part)? {
+            let contents = self.contents((part.key, first))?;
+            contents.outline(first, part.first, part.last, &mut *visit)?;
+        }
+        let mut statement = self.connection.prepare_cached(LIVE).doing(READING, &self.database)?;
+        let (first, last) = (signed(part.first.0), signed(part.last.0));
+        let mut rows = statement.query([part.key, first, last]).doing(READING, &self.database)?;
+        while let Some(row) = rows.next().doing(READING, &self.database)? {
+            let read = || -> rusqlite::Result<_> {
+                let task = row.get_ref(3)?.as_str_or_null()?;
+                Ok((row.get(0)?, row.get(1)?, row.get_ref(2)?.as_str()?, task))
+            };
+            let (seq, at, kind, task) = read().doing(READING, &self.database)?;
+            let at = super::time::from_micros(at, &self.database)?;
+            visit(&Outline { seq: Seq(unsigned(seq)), at, kind, task })?;
+        }
+        Ok(())
     }
 
     /// Where the sealed runs begin that hold events of a part.
@@ -101,22 +129,27 @@ impl Reader {
         (key, first): (i64, Seq),
         task: Option<&str>,
     ) -> Result<Option<Run>, StoreError> {
-        const CONTENTS: &str =
-            "SELECT contents, last_seq FROM segment WHERE session = ? AND first_seq = ?";
         const PAYLOADS: &str = "SELECT payloads FROM segment WHERE session = ? AND first_seq = ?";
-        let decoder = &mut *self.decoder.borrow_mut();
         let broken = |error: io::Error| unreadable(&self.database, first, &error);
-        let contents = self.stored(CONTENTS, (key, first), |frame, row| {
-            let contents = Contents::decode(decoder, frame).map_err(broken)?;
-            let last = unsigned(row.get(1).doing(READING, &self.database)?);
-            let complete = first.0 + contents.len() as u64 == last + 1;
-            if complete { Ok(contents) } else { Err(self.lost(first)) }
-        })?;
+        let contents = self.contents((key, first))?;
         if task.is_some_and(|task| !contents.has_task(task)) {
             return Ok(None);
         }
         self.stored(PAYLOADS, (key, first), |frame, _| {
-            contents.with(decoder, first, frame).map(Some).map_err(broken)
+            contents.with(&mut self.decoder.borrow_mut(), first, frame).map(Some).map_err(broken)
+        })
+    }
+
+    /// What a sealed run says about its events.
+    fn contents(&self, (key, first): (i64, Seq)) -> Result<Contents, StoreError> {
+        const CONTENTS: &str =
+            "SELECT contents, last_seq FROM segment WHERE session = ? AND first_seq = ?";
+        self.stored(CONTENTS, (key, first), |frame, row| {
+            let contents = Contents::decode(&mut self.decoder.borrow_mut(), frame)
+                .map_err(|error| unreadable(&self.database, first, &error))?;
+            let last = unsigned(row.get(1).doing(READING, &self.database)?);
+            let complete = first.0 + contents.len() as u64 == last + 1;
+            if complete { Ok(contents) } else { Err(self.lost(first)) }
         })
     }
 

@@ -66,6 +66,8 @@ pub struct SessionInfo {
     /// Removed by the person, kept because forks read their past from it.
     pub hidden: bool,
     pub format: u32,
+    /// The kind of file it was imported from. What was approved there counts for nothing here.
+    pub imported: Option<String>,
 }
 
 /// What is committed together: rows, the summary after them, and a checkpoint of the fold after the last of them.

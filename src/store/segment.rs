@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use super::codec::{Decoder, Encoder, MAX_PAYLOAD, invalid};
 use super::record::Row;
 use crate::model::Seq;
+use crate::state::timeline::Outline;
 
 /// How many events a sealed run has at most. More would compress a little better and make seeking slower.
 pub(super) const RUN: usize = 256;
@@ -102,6 +103,27 @@ impl Contents {
 
     pub(super) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Visits what is known of the events of a range without their payloads.
+    pub(super) fn outline<E>(
+        &self,
+        run: Seq,
+        first: Seq,
+        last: Seq,
+        mut visit: impl FnMut(&Outline<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (entry, seq) in self.entries.iter().zip(run.0..) {
+            if (first.0..=last.0).contains(&seq) {
+                visit(&Outline {
+                    seq: Seq(seq),
+                    at: Timestamp::from_microsecond(entry.at).unwrap_or_default(),
+                    kind: &self.names[entry.kind],
+                    task: entry.task.map(|place| self.names[place].as_str()),
+                })?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn has_task(&self, task: &str) -> bool {

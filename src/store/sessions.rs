@@ -31,30 +31,40 @@ pub(super) fn create(
     database: &Path,
     new: &NewSession,
 ) -> Result<(), StoreError> {
+    immediate(connection, database, CREATING, |transaction| {
+        insert(transaction, database, new).map(drop)
+    })
+}
+
+/// Adds a session within a transaction and gives its key.
+pub(super) fn insert(
+    transaction: &Connection,
+    database: &Path,
+    new: &NewSession,
+) -> Result<i64, StoreError> {
     if !is_valid(&new.id) {
         return Err(StoreError::BadSessionId { session: new.id.clone() });
     }
-    immediate(connection, database, CREATING, |transaction| {
-        let parent = match &new.parent {
-            Some(point) => Some(fork_point(transaction, database, point)?),
-            None => None,
-        };
-        let created = new.created_at.as_microsecond();
-        let (parent, parent_seq) = parent.unzip();
-        let head = parent_seq.unwrap_or(0);
-        let added = transaction
-            .execute(
-                "INSERT INTO session (id, created_at, updated_at, head_seq, parent, parent_seq, format)
+    let parent = match &new.parent {
+        Some(point) => Some(fork_point(transaction, database, point)?),
+        None => None,
+    };
+    let created = new.created_at.as_microsecond();
+    let (parent, parent_seq) = parent.unzip();
+    let head = parent_seq.unwrap_or(0);
+    let added = transaction
+        .execute(
+            "INSERT INTO session (id, created_at, updated_at, head_seq, parent, parent_seq, format)
                  VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
-                params![new.id.as_str(), created, head, parent, parent_seq, new.format],
-            )
-            .doing(CREATING, database)?;
-        if added == 0 {
-            return Err(StoreError::SessionExists { session: new.id.clone() });
-        }
-        write_summary(transaction, transaction.last_insert_rowid(), &new.summary)
-            .doing(CREATING, database)
-    })
+            params![new.id.as_str(), created, head, parent, parent_seq, new.format],
+        )
+        .doing(CREATING, database)?;
+    if added == 0 {
+        return Err(StoreError::SessionExists { session: new.id.clone() });
+    }
+    let key = transaction.last_insert_rowid();
+    write_summary(transaction, key, &new.summary).doing(CREATING, database)?;
+    Ok(key)
 }
 
 /// Ids become names of lock files, and an imported one may be hostile.
@@ -115,7 +125,8 @@ pub(super) fn write_summary(
 
 const COLUMNS: &str = "SELECT s.id, s.created_at, s.updated_at, s.opened_at, s.title, s.goal, s.workspace, s.status,
     s.pattern, s.done, s.total, s.cost_micro, s.tokens, s.open_requests, s.head_seq, p.id, s.parent_seq,
-    s.visibility, s.format FROM session s LEFT JOIN session p ON p.key = s.parent";
+    s.visibility, s.format, o.source FROM session s LEFT JOIN session p ON p.key = s.parent
+    LEFT JOIN origin o ON o.session = s.key";
 
 /// A row as it is stored, before its times are checked.
 struct Stored {
@@ -139,6 +150,7 @@ fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
         parent: parent.zip(parent_seq).map(|(session, seq)| ForkPoint { session, seq }),
         hidden: row.get::<_, i64>(17)? != 0,
         format: row.get(18)?,
+        imported: row.get(19)?,
     };
     let (created_at, updated_at, opened_at) = (row.get(1)?, row.get(2)?, row.get(3)?);
     Ok(Stored { info, created_at, updated_at, opened_at })

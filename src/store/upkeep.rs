@@ -60,6 +60,8 @@ pub struct Sizes {
     pub segment_bytes: u64,
     pub checkpoints: u64,
     pub checkpoint_bytes: u64,
+    /// The full-text index and the stored stretches of timelines.
+    pub index_bytes: u64,
 }
 
 pub(super) fn sizes(connection: &Connection, place: &Place) -> Result<Sizes, StoreError> {
@@ -76,6 +78,11 @@ pub(super) fn sizes(connection: &Connection, place: &Place) -> Result<Sizes, Sto
         )?,
         checkpoints: measure("SELECT count(*) FROM checkpoint")?,
         checkpoint_bytes: measure("SELECT coalesce(sum(length(payload)), 0) FROM checkpoint")?,
+        index_bytes: measure(
+            "SELECT coalesce((SELECT sum(length(block)) FROM words_data), 0)
+                + coalesce((SELECT sum(length(sz)) + 8 * count(*) FROM words_docsize), 0)
+                + coalesce((SELECT sum(length(head) + length(steps)) FROM stretch), 0)",
+        )?,
     })
 }
 
@@ -228,6 +235,18 @@ fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
             "DELETE FROM checkpoint WHERE session = ?1 AND seq IN (SELECT seq FROM checkpoint WHERE session = ?1 LIMIT ?2)",
             SEGMENTS,
         ),
+        (
+            "DELETE FROM stretch WHERE session = ?1 AND last_seq IN (SELECT last_seq FROM stretch WHERE session = ?1 LIMIT ?2)",
+            SEGMENTS,
+        ),
+        (
+            "DELETE FROM words WHERE rowid IN (SELECT id FROM words_docsize WHERE id BETWEEN (?1 << 36) AND ((?1 + 1) << 36) - 1 LIMIT ?2)",
+            CHUNK,
+        ),
+        (
+            "DELETE FROM bookmark WHERE session = ?1 AND seq IN (SELECT seq FROM bookmark WHERE session = ?1 LIMIT ?2)",
+            CHUNK,
+        ),
     ] {
         deleted += connection.prepare_cached(sql)?.execute(params![key, chunk])?;
     }
@@ -236,7 +255,13 @@ fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
 
 /// Deletes the session itself, and condemns a hidden parent whose last fork this was.
 fn delete_session(connection: &Connection, key: i64, parent: Option<i64>) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM lease WHERE session = ?", [key])?;
+    for sql in [
+        "DELETE FROM worded WHERE session = ?",
+        "DELETE FROM origin WHERE session = ?",
+        "DELETE FROM lease WHERE session = ?",
+    ] {
+        connection.execute(sql, [key])?;
+    }
     connection.execute("DELETE FROM session WHERE key = ?", [key])?;
     connection
         .execute(
@@ -265,4 +290,9 @@ pub(super) fn remove(
     super::lease::give_back(queue, grant);
     queue.send(Job::Tidy)?;
     Ok(removal)
+}
+
+/// Writes the whole database anew without the space that nothing uses.
+pub(super) fn vacuum(connection: &Connection, database: &Path) -> Result<(), StoreError> {
+    connection.execute_batch("VACUUM").doing("giving space back", database)
 }

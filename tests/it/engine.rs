@@ -1,11 +1,15 @@
 //! The engine on a real store, with tasks that do as the test says.
 
-use planwright::engine::Features;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use planwright::engine::resume::{Leftovers, TakeUp, first_events};
+use planwright::engine::{self, Features};
 use planwright::event::{CallOutcome, CloseReason, Command, Event, TaskEvent};
 use planwright::model::{
     Actor, Category, ChoiceAction, Failure, Repeat, RunKind, SkipReason, TaskId,
 };
+use planwright::state::result::ExecutionResult;
 use planwright::state::{RunPhase, SessionState, TaskStatus};
 
 use crate::support::{Act, Bench, Script, answer, approved, asked, plan};
@@ -72,6 +76,34 @@ async fn a_retry_that_succeeds_brings_its_descendants_back() {
     let state =
         bench.until(&handle, |state| state.run.phase == RunPhase::Finished { success: true }).await;
     assert_eq!(state.tasks.counts().done, 3);
+}
+
+#[tokio::test]
+async fn a_panic_in_the_coordinator_ends_the_run_and_the_journal_says_why() {
+    let bench = Bench::new();
+    let broken = Arc::new(AtomicBool::new(false));
+    let clock: engine::Clock = {
+        let broken = Arc::clone(&broken);
+        Arc::new(move || {
+            assert!(!broken.load(Ordering::SeqCst), "the clock stopped");
+            jiff::Timestamp::now()
+        })
+    };
+    let script = Script::new(&[("b", Act::Hang)]);
+    let first = approved(plan(&[("a", &[]), ("b", &["a"])]));
+    let handle = bench.start_by_clock(script, 2, Features::default(), first, clock);
+    handle.commands.send(RUN).await.unwrap();
+    bench.until(&handle, |state| status(state, "b") == TaskStatus::Running).await;
+    broken.store(true, Ordering::SeqCst);
+    let _ = handle.commands.send(Command::Pause).await;
+    let error = handle.finished().await.unwrap_err();
+    assert!(error.to_string().contains("the clock stopped"), "{error}");
+
+    let result = ExecutionResult::of(&bench.records());
+    assert!(!result.success && result.completed_tasks.contains("a"));
+    assert_eq!(result.react_traces.len(), 2, "the attempt that was cut off has its trace");
+    assert!(result.execution_log.iter().any(|line| line.contains("the clock stopped")));
+    assert_eq!(bench.state().run.phase, RunPhase::Interrupted);
 }
 
 #[tokio::test]

@@ -178,11 +178,22 @@ impl Bench {
         features: Features,
         first: Vec<Event>,
     ) -> SessionHandle {
+        self.start_by_clock(runner, jobs, features, first, engine::wall_clock())
+    }
+
+    pub fn start_by_clock(
+        &self,
+        runner: Script,
+        jobs: u32,
+        features: Features,
+        first: Vec<Event>,
+        clock: engine::Clock,
+    ) -> SessionHandle {
         let state = self.state();
         let journal = self.store.acquire(&self.id).unwrap();
         let options = EngineOptions {
             jobs,
-            clock: engine::wall_clock(),
+            clock,
             runner: Arc::new(runner),
             features,
             durability: engine::Durability::default(),

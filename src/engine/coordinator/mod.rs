@@ -4,7 +4,7 @@ pub mod adapt;
 pub(crate) mod queue;
 
 use crate::event::{CallOutcome, Event, RunCounts, RunEvent, TaskEvent};
-use crate::model::{Category, Failure, SkipReason};
+use crate::model::{Category, Failure, SkipReason, TaskNode};
 use crate::state::{SessionState, TaskStatus, TaskTable};
 
 /// The longest wait before a retry.
@@ -37,6 +37,15 @@ pub fn retry_delay_ms(category: Category, failed: u32) -> Option<u64> {
         Category::Recoverable if failed <= 1 => Some(0),
         _ => None,
     }
+}
+
+/// By how much the best affinity of a task exceeds that of the tool in use; 0 where nothing is said about tools.
+pub fn affinity_delta(task: &TaskNode, tool: &str) -> f64 {
+    if task.tool_affinity.is_empty() {
+        return 0.0;
+    }
+    let used = task.tool_affinity.get(tool).copied().unwrap_or(0.0);
+    (task.best_affinity(|_| true) - used).max(0.0)
 }
 
 /// Skips of everything that waits for a task that failed for good.

@@ -3,8 +3,10 @@
 //! Everything arrives as a message, is handled by plain synchronous code, and leaves as one batch to the journal. The
 //! next message is handled while the batch is being written; what the batch asks for starts when it is durable.
 
+use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,7 +23,7 @@ use super::controller::{self, Effect};
 use super::coordinator;
 use super::coordinator::adapt::{Pressure, load_per_core, next_jobs};
 use super::coordinator::queue::ReadyQueue;
-use super::{Durability, EngineOptions, Job, summary};
+use super::{Durability, EngineOptions, Job, TaskRef, summary};
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Command, Event, PauseCause, PlanEvent,
     Record, RepeatClass, RiskClass, RunEvent, SessionEvent, TaskEvent,
@@ -96,6 +98,8 @@ pub(super) struct Driver {
     stages: u64,
     stage_in: mpsc::Sender<(u64, planning::StageReport)>,
     stage_out: mpsc::Receiver<(u64, planning::StageReport)>,
+    /// The last event that went to the journal, durable or not.
+    sent: Seq,
 }
 
 impl Driver {
@@ -108,6 +112,7 @@ impl Driver {
     ) -> Self {
         let (reports_in, reports) = mpsc::channel(REPORTS);
         let (stage_in, stage_out) = mpsc::channel(REPORTS);
+        let sent = state.seq;
         let mut driver = Self {
             journal,
             state,
@@ -133,13 +138,44 @@ impl Driver {
             stages: 0,
             stage_in,
             stage_out,
+            sent,
         };
         driver.rebuild_queue();
         driver
     }
 
-    /// Works until the session is closed.
+    /// Works until the session is closed. A panic in here ends the run, and the journal says why.
     pub(super) async fn run(mut self, first: Vec<Event>) -> Result<(), EngineError> {
+        match AssertUnwindSafe(self.work(first)).catch_unwind().await {
+            Ok(ended) => ended,
+            Err(panic) => {
+                let message = panic_words(&*panic);
+                self.last_words(&message).await?;
+                Err(EngineError::Crashed { message })
+            }
+        }
+    }
+
+    /// Writes what ended a run that panicked. What was decided and not yet sent to the journal never happened.
+    async fn last_words(&mut self, message: &str) -> Result<(), EngineError> {
+        let at = self.state.at.unwrap_or_default();
+        let why = format!("the coordinator panicked: {message}");
+        let events: [Event; 2] = [
+            SessionEvent::AnomalyNoted { what: why.clone() }.into(),
+            RunEvent::Interrupted { why }.into(),
+        ];
+        let mut seq = self.sent;
+        let rows = events.into_iter().map(|event| {
+            seq = seq.next();
+            row(&Record::new(seq, at, event))
+        });
+        let batch = Batch::of(rows.collect::<Result<Vec<_>, _>>()?);
+        let head = self.journal.append(batch).await?.await?;
+        self.published.send_replace(head);
+        Ok(())
+    }
+
+    async fn work(&mut self, first: Vec<Event>) -> Result<(), EngineError> {
         for event in first {
             self.say(event);
         }
@@ -167,7 +203,7 @@ impl Driver {
             }
             Some((call, report)) = self.reports.recv() => {
                 self.on_report(&call, report);
-                self.drain_reports();
+                self.gather().await;
             }
             Some((stage, report)) = self.stage_out.recv() => self.on_stage(stage, report),
             Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
@@ -179,6 +215,19 @@ impl Driver {
             () = tokio::time::sleep(ADAPT_EVERY), if self.options.adapt_jobs && !self.running.is_empty() => self.adapt(),
         }
         Ok(())
+    }
+
+    /// Handles what has been reported already. Where several calls run, the others get a moment to report as well: one
+    /// batch for many costs less than many batches.
+    async fn gather(&mut self) {
+        self.drain_reports();
+        if self.running.len() > 1 {
+            tokio::task::yield_now().await;
+            self.drain_reports();
+        }
+        if let Some(ended) = self.workers.try_join_next_with_id() {
+            self.on_worker_ends(ended);
+        }
     }
 
     /// One write to the disk acknowledges many batches at once.
@@ -235,8 +284,8 @@ impl Driver {
     fn on_task_changed(&mut self, event: &TaskEvent) {
         let Some(task) = self.state.tasks.position(event.task()) else { return };
         self.enqueue(task);
-        let dependents: Vec<usize> = self.state.tasks.dependents(task).collect();
-        for dependent in dependents {
+        for nth in 0.. {
+            let Some(dependent) = self.state.tasks.nth_dependent(task, nth) else { break };
             self.enqueue(dependent);
         }
     }
@@ -432,9 +481,7 @@ impl Driver {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Deadlock) {
                 self.say(event);
             }
-            let began = self.state.run.started_at;
-            let elapsed =
-                began.zip(self.state.at).map_or(0, |(began, now)| millis_between(began, now));
+            let elapsed = self.state.at.map_or(0, |now| self.state.run.worked_ms(now));
             let finished = coordinator::finish(&self.state, elapsed);
             self.say(finished);
         }
@@ -500,7 +547,8 @@ impl Driver {
     }
 
     fn begin(&mut self, task: usize) {
-        let Some(node) = self.node(task).cloned() else { return };
+        let current = self.state.plan.current.as_ref();
+        let Some(node) = current.and_then(|current| TaskRef::new(current, task)) else { return };
         let attempt = self.state.tasks.row(task).attempt + 1;
         let depth =
             self.state.plan.current.as_ref().and_then(|now| now.facts.depth.get(task)).copied();
@@ -508,10 +556,10 @@ impl Driver {
             task: node.id.clone(),
             attempt,
             depth: depth.unwrap_or(0),
-            affinity_delta: 0.0,
+            affinity_delta: coordinator::affinity_delta(&node, self.options.runner.tool(&node).0),
         };
         match &node.run {
-            RunKind::Human {} => self.say(TaskEvent::HandedOver { task: node.id }),
+            RunKind::Human {} => self.say(TaskEvent::HandedOver { task: node.id.clone() }),
             RunKind::Agent {} => {
                 self.say(started);
                 let failure = Failure::new(
@@ -520,7 +568,7 @@ impl Driver {
                     "no model is set up to do agent tasks",
                 );
                 self.say(TaskEvent::Failed {
-                    task: node.id,
+                    task: node.id.clone(),
                     attempt,
                     elapsed_ms: 0,
                     failure,
@@ -538,7 +586,7 @@ impl Driver {
                 let safe =
                     node.repeat == Repeat::Safe && self.options.durability == Durability::Grouped;
                 let session = self.journal.session().clone();
-                let job = Job { session, call, task: Arc::new(node), workspace };
+                let job = Job { session, call, task: node, workspace };
                 if safe {
                     self.early.push(job);
                 } else {
@@ -588,6 +636,7 @@ impl Driver {
         let summary = Some(summary(&self.state));
         let batch = Batch { rows, summary, checkpoint, side: Vec::new() };
         let ack = self.journal.append(batch).await?;
+        self.sent = self.state.seq;
         self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
         for job in std::mem::take(&mut self.early) {
             self.start_job(job);
@@ -713,15 +762,15 @@ fn until(at: Timestamp, now: Timestamp) -> std::time::Duration {
     at.duration_since(now).max(SignedDuration::ZERO).unsigned_abs()
 }
 
-fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
-    to.duration_since(from).as_millis().try_into().unwrap_or(0)
-}
-
 fn panic_message(error: JoinError) -> String {
     let Ok(panic) = error.try_into_panic() else { return "the task was aborted".to_owned() };
+    format!("the task panicked: {}", panic_words(&*panic))
+}
+
+fn panic_words(panic: &(dyn Any + Send)) -> String {
     let words = panic
         .downcast_ref::<&str>()
         .map(|words| (*words).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned());
-    format!("the task panicked: {}", words.unwrap_or_else(|| "no message".to_owned()))
+    words.unwrap_or_else(|| "no message".to_owned())
 }

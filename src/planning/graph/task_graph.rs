@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::resolve::{Resolved, ids};
 use super::selection::SelectionKey;
-use crate::model::{CriticalPathBy, TaskId, TaskNode};
+use crate::model::{CriticalPathBy, GraphFacts, Plan, TaskId, TaskNode};
 
 /// The longest rationale that is kept, in characters.
 const MAX_RATIONALE: usize = 4000;
@@ -40,7 +40,24 @@ impl TaskGraph {
             critical_path: ids(tasks, &resolved.critical_path),
             critical_path_by: resolved.critical_path_by,
             depth: tasks.iter().enumerate().map(depth).collect(),
-            rationale: rationale.map(|text| text.chars().take(MAX_RATIONALE).collect()),
+            rationale: rationale.map(shortened),
+        }
+    }
+
+    /// The graph of a plan whose facts are known, so that nothing is resolved again.
+    pub fn of_plan(plan: &Plan, facts: &GraphFacts) -> Self {
+        let depth = |(index, task): (usize, &TaskNode)| {
+            (task.id.clone(), facts.depth.get(index).copied().unwrap_or(0))
+        };
+        Self {
+            nodes: plan.tasks.iter().map(|task| (task.id.clone(), task.clone())).collect(),
+            root_tasks: facts.root_tasks.clone(),
+            execution_order: facts.execution_order.clone(),
+            estimated_total_tokens: facts.estimated_total_tokens,
+            critical_path: facts.critical_path.clone(),
+            critical_path_by: facts.critical_path_by,
+            depth: plan.tasks.iter().enumerate().map(depth).collect(),
+            rationale: plan.rationale.as_deref().map(shortened),
         }
     }
 
@@ -81,6 +98,10 @@ impl TaskGraph {
     fn key<'a>(&self, task: &'a TaskNode, available: impl Fn(&str) -> bool) -> SelectionKey<'a> {
         SelectionKey::of(task, self.depth.get(&task.id).copied().unwrap_or(0), available)
     }
+}
+
+fn shortened(rationale: &str) -> String {
+    rationale.chars().take(MAX_RATIONALE).collect()
 }
 
 #[cfg(test)]

@@ -87,6 +87,43 @@ pub struct PortfolioProbe<'a> {
     pub events: &'a [FixedEvent],
 }
 
+/// A plan of the same person that is stored, as far as the probe needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredPlan<'a> {
+    /// The session's id; the plan that is being probed is left out by it.
+    pub session: &'a str,
+    pub title: &'a str,
+    pub schedule: &'a Schedule,
+    pub priority_weight: f64,
+}
+
+/// The blocks of other stored plans that reach into a span of time, in the order of their start.
+pub fn other_blocks(
+    stored: &[StoredPlan<'_>],
+    own_session: Option<&str>,
+    from: Moment,
+    to: Moment,
+) -> Vec<OtherBlock> {
+    let mut blocks: Vec<OtherBlock> = stored
+        .iter()
+        .filter(|plan| Some(plan.session) != own_session)
+        .flat_map(|plan| {
+            let within = plan.schedule.blocks.iter().filter(|b| b.start < to && b.end > from);
+            within.map(|block| OtherBlock {
+                plan: plan.title.to_owned(),
+                priority_weight: plan.priority_weight,
+                // Two plans may use the same ids for their own blocks.
+                block: ScheduledBlock {
+                    id: format!("{}/{}", plan.session, block.id),
+                    ..block.clone()
+                },
+            })
+        })
+        .collect();
+    blocks.sort_by(|a, b| (a.block.start, &a.block.id).cmp(&(b.block.start, &b.block.id)));
+    blocks
+}
+
 impl PortfolioProbe<'_> {
     /// Looks for conflicts, fills in the weeks, and suggests shifts.
     pub fn report(&self) -> Result<PortfolioReport, CalendarError> {

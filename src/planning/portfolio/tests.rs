@@ -148,3 +148,23 @@ fn a_shift_keeps_the_links_of_the_plan() {
     // Not later than 10:50, so that the break before the successor stays too.
     assert_eq!(shift.to, at(9, 10, 0));
 }
+
+#[test]
+fn blocks_of_other_stored_plans_count_and_those_of_the_plan_itself_do_not() {
+    let own = schedule(vec![block("own", at(9, 10, 0), at(9, 11, 30))]);
+    let late = schedule(vec![
+        block("x#1", at(9, 11, 0), at(9, 12, 0)),
+        block("x#2", at(20, 9, 0), at(20, 10, 0)),
+    ]);
+    let stored = [
+        StoredPlan { session: "s1", title: "Own", schedule: &own, priority_weight: 1.0 },
+        StoredPlan { session: "s2", title: "Other", schedule: &late, priority_weight: 2.0 },
+    ];
+    let others = other_blocks(&stored, Some("s1"), own.horizon_start, own.horizon_end);
+    assert_eq!(others.len(), 1, "a block beyond the span does not matter");
+    assert_eq!((others[0].plan.as_str(), others[0].block.id.as_str()), ("Other", "s2/x#1"));
+    let context = context();
+    let report = probe(&own, &context, &others, &[]).report().unwrap();
+    assert_eq!(report.conflicts[0].kind, ConflictKind::Soft);
+    assert_eq!(report.conflicts[0].severity_minutes, 30);
+}

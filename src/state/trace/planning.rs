@@ -2,40 +2,42 @@
 
 use super::{EntryKind, Projection};
 use crate::event::{AgentEvent, PlanningEvent};
-use crate::model::{CommentOutcome, Place, PlanState, StepAction};
+use crate::model::{CommentOutcome, Place, PlanState};
 
-/// The kind of entry a planning record gives.
-pub(super) fn planning_kind(event: &PlanningEvent) -> Option<EntryKind> {
-    Some(match event {
-        PlanningEvent::Traced { .. }
-        | PlanningEvent::Logged { .. }
-        | PlanningEvent::QuestionsFound { .. }
-        | PlanningEvent::ContextSet { .. } => return None,
-        PlanningEvent::Moved { to, .. } if is_quiet(*to) => return None,
-        PlanningEvent::Troubled { .. } => EntryKind::Failed,
-        PlanningEvent::Said { .. } | PlanningEvent::IdeasOffered { .. } => EntryKind::Thought,
-        PlanningEvent::QuestionsAnswered { .. }
-        | PlanningEvent::ChangesRequested { .. }
-        | PlanningEvent::OptionPicked { .. }
-        | PlanningEvent::OptionsExcluded { .. }
-        | PlanningEvent::AcceptedLate { .. }
-        | PlanningEvent::Commented { .. }
-        | PlanningEvent::NodeLocked { .. }
-        | PlanningEvent::NodeUnlocked { .. }
-        | PlanningEvent::PolicySet { .. }
-        | PlanningEvent::Edited { .. }
-        | PlanningEvent::Undone { .. } => EntryKind::Answered,
-        _ => EntryKind::Plan,
+/// The kind of step an event of planning or of an agent is by its wire name; `None` for those that only keep books.
+pub(super) fn of_wire(kind: &str) -> Option<EntryKind> {
+    Some(match kind {
+        "planning.traced"
+        | "planning.logged"
+        | "planning.questions_found"
+        | "planning.context_set"
+        | "agent.model_asked"
+        | "agent.model_answered"
+        | "agent.state_saved" => return None,
+        "planning.troubled" | "agent.model_failed" => EntryKind::Failed,
+        "planning.said" | "planning.ideas_offered" => EntryKind::Thought,
+        "planning.questions_answered"
+        | "planning.goal_set"
+        | "planning.changes_requested"
+        | "planning.option_picked"
+        | "planning.options_excluded"
+        | "planning.accepted_late"
+        | "planning.commented"
+        | "planning.node_locked"
+        | "planning.node_unlocked"
+        | "planning.policy_set"
+        | "planning.edited"
+        | "planning.undone" => EntryKind::Answered,
+        "agent.partial" | "agent.thought" | "agent.decided" | "agent.gated" => EntryKind::Thought,
+        "agent.acted" => EntryKind::Action,
+        "agent.observed" | "agent.concluded" => EntryKind::Observed,
+        other if other.starts_with("planning.") => EntryKind::Plan,
+        _ => EntryKind::Unknown,
     })
 }
 
-/// Places the controller only passes through.
-fn is_quiet(to: Place) -> bool {
-    to.state.validated_stage().is_some()
-}
-
 pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
-    let kind = planning_kind(event)?;
+    let kind = of_wire(event.kind())?;
     let mut body = None;
     let text = match event {
         PlanningEvent::Began { goal, drafter, .. } => {
@@ -168,9 +170,9 @@ fn place_words(place: Place) -> String {
         PlanState::DraftOutline => "drafting the outline".to_owned(),
         PlanState::DraftRoadmap => "drafting the roadmap".to_owned(),
         PlanState::DraftSchedule => "drafting the schedule".to_owned(),
-        PlanState::ValidateOutline | PlanState::ValidateRoadmap | PlanState::ValidateSchedule => {
-            "checking".to_owned()
-        }
+        PlanState::ValidateOutline => "checking the outline".to_owned(),
+        PlanState::ValidateRoadmap => "checking the roadmap".to_owned(),
+        PlanState::ValidateSchedule => "checking the schedule".to_owned(),
         PlanState::SeekApproval => match place.target {
             Some(target) => format!("seeks approval: {}", target.as_str()),
             None => "seeks approval".to_owned(),
@@ -185,31 +187,14 @@ fn place_words(place: Place) -> String {
     }
 }
 
-/// The kind of entry an agent's record gives.
-pub(super) fn agent_kind(event: &AgentEvent) -> Option<EntryKind> {
-    Some(match event {
-        AgentEvent::ModelAsked { .. }
-        | AgentEvent::StateSaved { .. }
-        | AgentEvent::ModelAnswered { .. } => return None,
-        AgentEvent::ModelFailed { .. } => EntryKind::Failed,
-        AgentEvent::Partial { .. } | AgentEvent::Decided { .. } | AgentEvent::Gated { .. } => {
-            EntryKind::Thought
-        }
-        AgentEvent::Stepped { step, .. } => match step.action {
-            StepAction::Thought => EntryKind::Thought,
-            StepAction::Action => EntryKind::Action,
-            StepAction::Observation => EntryKind::Observed,
-        },
-        AgentEvent::Concluded { .. } => EntryKind::Observed,
-    })
-}
-
 pub(super) fn agent(event: &AgentEvent) -> Option<Projection> {
-    let kind = agent_kind(event)?;
+    let kind = of_wire(event.kind())?;
     let (text, body) = match event {
         AgentEvent::ModelFailed { failure, .. } => (failure.message.clone(), None),
         AgentEvent::Partial { text, .. } => headed(text),
-        AgentEvent::Stepped { step, .. } => headed(&step.content),
+        AgentEvent::Thought { step, .. }
+        | AgentEvent::Acted { step, .. }
+        | AgentEvent::Observed { step, .. } => headed(&step.content),
         AgentEvent::Decided { decision, .. } => {
             let word = |name: &str| decision.get(name).and_then(|value| value.as_str());
             let text = match (word("action"), word("step")) {

@@ -89,7 +89,7 @@ pub(in super::super) fn edit(state: &SessionState, edit: &PlanEdit, now: Timesta
 
 fn refusal(error: edits::EditError) -> Refusal {
     match error {
-        edits::EditError::Locked { node } => Refusal::Locked { node },
+        edits::EditError::Locked { node, .. } => Refusal::Locked { node },
         edits::EditError::BreaksRule { rule, message } => Refusal::BreaksRule { rule, message },
         other => Refusal::OutOfRange { what: other.to_string() },
     }

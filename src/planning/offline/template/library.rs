@@ -154,8 +154,26 @@ fn read_pack(source: &Source<'_>) -> Result<TopicPack, TemplateError> {
 fn syntax(source: &Source<'_>, error: &toml::de::Error) -> TemplateError {
     let at = error.span().map_or(0, |span| span.start);
     let message = error.message().split('\n').next().unwrap_or_default().to_owned();
-    let remedy = "correct the line, or remove the file to use the built-in template".to_owned();
+    let (message, remedy) = match unknown_field(&message) {
+        Some((field, Some(near))) => {
+            (format!("there is no field \"{field}\""), format!("did you mean \"{near}\"?"))
+        }
+        Some((field, None)) => {
+            (format!("there is no field \"{field}\""), "remove the line".to_owned())
+        }
+        None => (
+            message,
+            "correct the line, or remove the file to use the built-in template".to_owned(),
+        ),
+    };
     TemplateError { file: source.name.to_owned(), line: line_of(source.text, at), message, remedy }
+}
+
+/// The name that no field has, and the nearest that one has. The parser tells all of them in backticks.
+fn unknown_field(message: &str) -> Option<(&str, Option<&str>)> {
+    let mut quoted = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let field = quoted.next()?;
+    Some((field, crate::text::nearest(field, quoted)))
 }
 
 fn told(source: &Source<'_>, fault: Fault) -> TemplateError {
@@ -241,7 +259,8 @@ done_when = "it is eaten"
         assert_eq!(found.to_string(), "mine.toml:12: \"{subjekt}\" stands for nothing");
         let found =
             error(&SOURDOUGH.replace("done_when = \"it is eaten\"", "done_wen = \"eaten\""));
-        assert!(found.message.contains("done_wen") && found.line == 20, "{found}");
+        assert_eq!(found.to_string(), "mine.toml:20: there is no field \"done_wen\"");
+        assert_eq!(found.remedy, "did you mean \"done_when\"?");
         let found = error("pattern = ");
         assert_eq!(found.line, 1);
     }

@@ -14,30 +14,30 @@ pub(super) struct Filter {
 impl Filter {
     /// Takes in what is new. A change of task starts over.
     pub(super) fn update(&mut self, task: Option<&TaskId>, timeline: &Timeline) {
-        if self.task.as_ref() != task || self.scanned > timeline.steps().len() {
+        if self.task.as_ref() != task || self.scanned > timeline.len() {
             *self = Self { task: task.cloned(), ..Self::default() };
         }
         let Some(task) = &self.task else { return };
-        for (position, step) in timeline.steps().iter().enumerate().skip(self.scanned) {
-            if timeline.is_about(step, task) {
+        for (position, step) in (self.scanned..).zip(timeline.steps_from(self.scanned)) {
+            if timeline.is_about(&step, task) {
                 self.positions.push(position as u32);
             }
         }
-        self.scanned = timeline.steps().len();
+        self.scanned = timeline.len();
     }
 
     /// How many steps there are to show.
     pub(super) fn len(&self, timeline: &Timeline) -> usize {
-        if self.task.is_some() { self.positions.len() } else { timeline.steps().len() }
+        if self.task.is_some() { self.positions.len() } else { timeline.len() }
     }
 
     /// One of them.
-    pub(super) fn step<'t>(&self, index: usize, timeline: &'t Timeline) -> Option<&'t Step> {
+    pub(super) fn step(&self, index: usize, timeline: &Timeline) -> Option<Step> {
         let position = match &self.task {
             Some(_) => *self.positions.get(index)? as usize,
             None => index,
         };
-        timeline.steps().get(position)
+        timeline.step(position)
     }
 
     /// How many of them are at or before an event.

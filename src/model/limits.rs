@@ -1,0 +1,38 @@
+//! The numbers that steer execution, each under the name it has in the settings.
+
+use serde::{Deserialize, Serialize};
+
+/// What a session works by. Journaled where it differs from the built-in values, so that a replay under other
+/// settings shows what happened and not what would happen now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// How many errors in a row open a tool's breaker.
+    pub breaker_threshold: u32,
+    /// How long an open breaker refuses calls.
+    pub breaker_cooldown_sec: u64,
+    /// How often a task may think and act before it must answer.
+    pub react_max_iterations: u32,
+    /// How much of a nested result the model reads.
+    pub result_char_limit: u32,
+    /// How often the planner may be asked again about one task.
+    pub planner_rounds: u32,
+    /// What a token budget always leaves beside the query.
+    pub token_budget_buffer: u64,
+    /// A token budget is at most this many times the query.
+    pub token_budget_factor: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            breaker_threshold: 3,
+            breaker_cooldown_sec: 30,
+            react_max_iterations: 10,
+            result_char_limit: 1_500,
+            planner_rounds: 8,
+            token_budget_buffer: 10,
+            token_budget_factor: 20,
+        }
+    }
+}
