@@ -140,6 +140,11 @@ impl TaskCounts {
         }
     }
 
+    /// Counts one more task.
+    pub(crate) fn count(&mut self, status: TaskStatus) {
+        *self.slot(status) += 1;
+    }
+
     pub fn total(&self) -> u32 {
         self.pending + self.running + self.yours + self.done + self.failed + self.skipped
     }

@@ -10,6 +10,7 @@ use super::areas::{Areas, SizeClass};
 use super::keymap::Keymap;
 use super::panes::approval::CardCache;
 use super::panes::graph::GraphCache;
+use super::panes::plan::PlanCache;
 use super::panes::trace::TraceCache;
 use super::theme::{Palette, Role};
 use super::ui_state::{Focus, UiState};
@@ -55,6 +56,7 @@ pub(crate) struct PaneContext<'a> {
     pub(crate) can_act: bool,
     pub(crate) note: Option<&'a str>,
     pub(crate) graph: &'a GraphCache,
+    pub(crate) plan: &'a PlanCache,
     pub(crate) trace: &'a TraceCache,
     pub(crate) card: &'a CardCache,
 }

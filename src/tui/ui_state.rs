@@ -1,10 +1,12 @@
 //! What the person looks at and how: focus, selection, scroll, zoom, playhead, overlays. Never journaled.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
+use super::keymap::Action;
 use super::overlays::Overlay;
+use super::panes::plan::{Column, View};
 use crate::model::{RequestId, Seq, TaskId};
 use crate::planning::drawing::Zoom;
 
@@ -35,6 +37,32 @@ pub(crate) struct GraphUi {
 impl Default for GraphUi {
     fn default() -> Self {
         Self { selected: None, zoom: None, following: true, offset: (0, 0), reveal: true }
+    }
+}
+
+/// The other views of the plan as they are looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ViewUi {
+    pub(crate) kind: View,
+    pub(crate) folded: HashSet<TaskId>,
+    /// Counts folding and unfolding, so that rows are worked out anew.
+    pub(crate) folds: usize,
+    /// The first row of the list on the screen.
+    pub(crate) top: usize,
+    /// Which of the chart's scales is on; 0 is the one that fits.
+    pub(crate) zoom: usize,
+    /// The column of the chart at its left edge.
+    pub(crate) column: i64,
+    pub(crate) sort: Column,
+}
+
+impl ViewUi {
+    /// Folds what is open and opens what is folded.
+    pub(crate) fn turn(&mut self, id: &TaskId) {
+        if !self.folded.remove(id) {
+            self.folded.insert(id.clone());
+        }
+        self.folds += 1;
     }
 }
 
@@ -102,12 +130,17 @@ impl Default for Playhead {
 pub(crate) struct UiState {
     pub(crate) focus: Focus,
     pub(crate) graph: GraphUi,
+    pub(crate) view: ViewUi,
+    /// Nodes that the next wish is about.
+    pub(crate) marks: BTreeSet<TaskId>,
     pub(crate) trace: TraceUi,
     /// The row under the cursor of the running pane.
     pub(crate) running: usize,
     pub(crate) card: CardUi,
     pub(crate) time: Playhead,
     pub(crate) overlay: Option<Overlay>,
+    /// What was chosen in the palette, the last first.
+    pub(crate) recent: Vec<Action>,
     /// One line for the person, until the next key.
     pub(crate) message: Option<String>,
     /// What was sent, until the journal answers.

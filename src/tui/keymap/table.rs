@@ -6,6 +6,8 @@ pub(crate) enum Place {
     /// Anywhere on a screen.
     Screen,
     Graph,
+    /// The graph pane shows the table.
+    Table,
     Trace,
     /// An open request has the focus.
     Card,
@@ -19,6 +21,7 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     Move,
+    Look,
     Decide,
     Time,
 }
@@ -35,7 +38,7 @@ pub(crate) struct Entry {
 }
 
 macro_rules! actions {
-    ($($action:ident $name:literal $place:ident $group:ident [$($key:literal),+] $words:literal;)*) => {
+    ($($action:ident $name:literal $place:ident $group:ident [$($key:literal),*] $words:literal;)*) => {
         /// What a key means on a screen.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(crate) enum Action {
@@ -49,7 +52,7 @@ macro_rules! actions {
                 name: $name,
                 place: Place::$place,
                 group: Group::$group,
-                keys: &[$($key),+],
+                keys: &[$($key),*],
                 words: $words,
             }),*
         ];
@@ -57,22 +60,30 @@ macro_rules! actions {
 }
 
 actions! {
-    Left "left" Screen Move ["h", "Left"] "left, what it needs";
+    Left "left" Screen Move ["h", "Left"] "left, to needs";
     Down "down" Screen Move ["j", "Down"] "down";
     Up "up" Screen Move ["k", "Up"] "up";
-    Right "right" Screen Move ["l", "Right"] "right, what it frees";
+    Right "right" Screen Move ["l", "Right"] "right, to dependents";
     PageUp "page_up" Screen Move ["PageUp"] "a page up";
     PageDown "page_down" Screen Move ["PageDown"] "a page down";
     FocusNext "focus_next" Screen Move ["Tab"] "next pane";
     FocusPrevious "focus_previous" Screen Move ["Shift-Tab"] "previous pane";
     Open "open" Screen Move ["Enter"] "open or unfold";
     Back "back" Screen Move ["Esc"] "close, back";
-    Follow "follow" Screen Move ["f"] "follow";
-    Zoom "zoom" Graph Move ["z"] "boxes, chips, dots";
-    OnlyTask "only_task" Trace Move ["t"] "only this task";
-    CardStart "card_start" OpenCard Move ["Home", "g"] "start of the request";
-    CardEnd "card_end" OpenCard Move ["End", "G"] "end of the request";
-    Help "help" Screen Move ["?"] "help";
+    Follow "follow" Screen Look ["f"] "follow";
+    ViewGraph "view_graph" Screen Look ["1"] "graph view";
+    ViewOutline "view_outline" Screen Look ["2"] "outline view";
+    ViewGantt "view_gantt" Screen Look ["3"] "Gantt view";
+    ViewTable "view_table" Screen Look ["4"] "table view";
+    Zoom "zoom" Graph Look ["z"] "zoom";
+    Mark "mark" Graph Decide ["*"] "mark a node";
+    SortPrevious "sort_previous" Table Look ["<"] "sort, column before";
+    SortNext "sort_next" Table Look [">"] "sort, next column";
+    OnlyTask "only_task" Trace Look ["t"] "only this task";
+    CardStart "card_start" OpenCard Move ["Home", "g"] "request, its start";
+    CardEnd "card_end" OpenCard Move ["End", "G"] "request, its end";
+    Palette "palette" Screen Look [":"] "commands";
+    Help "help" Screen Look ["?"] "help";
     Quit "quit" Screen Move ["q"] "back or quit";
 
     Yes "yes" Card Decide ["a"] "approve, or yes";

@@ -64,6 +64,23 @@ pub(super) fn draw(
     Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
 }
 
+/// A line across the frame, joined to its sides.
+pub(super) fn divider(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let style = cx.style(Role::Focus);
+    for x in row.x..row.right() {
+        buf[(x, row.y)].set_symbol("─").set_style(style);
+    }
+    buf[(row.x - 1, row.y)].set_symbol("├").set_style(style);
+    buf[(row.right(), row.y)].set_symbol("┤").set_style(style);
+}
+
+/// A fact at the left end of the lower edge.
+pub(super) fn note(inner: Rect, text: &str, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let row =
+        Rect { x: inner.x + 2, y: inner.bottom(), width: inner.width.saturating_sub(2), height: 1 };
+    Line::new(buf, row).put(&format!(" {text} "), cx.style(Role::Focus));
+}
+
 fn corner(area: Rect, x: u16, y: u16) -> &'static str {
     match (y == area.y, x == area.x) {
         (true, true) => "┌",

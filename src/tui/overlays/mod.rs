@@ -3,6 +3,7 @@
 mod frame;
 mod help;
 mod input;
+mod palette;
 mod task_card;
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -10,6 +11,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub(crate) use input::{Input, Purpose};
+pub(crate) use palette::{Palette, PaletteItem};
 
 use super::context::PaneContext;
 use super::keymap::{Action, Key, Keymap, Place};
@@ -30,6 +32,7 @@ pub(crate) enum Overlay {
     },
     Choose(Choose),
     Input(Box<Input>),
+    Palette(Box<Palette>),
     /// Whether to leave while work runs.
     Quit,
 }
@@ -66,6 +69,8 @@ pub(crate) enum Outcome {
         purpose: Purpose,
         text: String,
     },
+    /// An action that was chosen by its name.
+    Run(Action),
     Leave,
 }
 
@@ -78,6 +83,7 @@ impl Overlay {
             Self::Help { scroll } | Self::Task { scroll, .. } => scrolled(scroll, key, action),
             Self::Choose(choose) => choose.on_key(key),
             Self::Input(input) => input.on_key(event),
+            Self::Palette(palette) => palette.on_key(event),
             Self::Quit => match (key.code, action) {
                 (KeyCode::Char('y'), _) | (_, Some(Action::Quit)) => Outcome::Leave,
                 _ => Outcome::Close,
@@ -87,8 +93,10 @@ impl Overlay {
 
     /// Takes pasted text, which never does anything but stand in a text box.
     pub(crate) fn on_paste(&mut self, text: &str) {
-        if let Self::Input(input) = self {
-            input.on_paste(text);
+        match self {
+            Self::Input(input) => input.on_paste(text),
+            Self::Palette(palette) => palette.on_paste(text),
+            _ => {}
         }
     }
 
@@ -99,6 +107,7 @@ impl Overlay {
             Self::Task { task, scroll } => task_card::draw(task, *scroll, screen, buf, cx),
             Self::Choose(choose) => choose.draw(screen, buf, cx),
             Self::Input(input) => input.draw(screen, buf, cx),
+            Self::Palette(palette) => palette.draw(screen, buf, cx),
             Self::Quit => draw_quit(screen, buf, cx),
         }
     }

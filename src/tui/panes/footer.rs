@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::approval::{answer_rows, current};
 use super::graph::selected;
+use super::plan::View;
 use super::running;
 use crate::model::{Request, RequestKind};
 use crate::state::{RunPhase, TaskStatus};
@@ -52,6 +53,10 @@ impl Pane for Footer {
 fn right(cx: &PaneContext<'_>) -> Vec<Hint> {
     let mut hints = Vec::new();
     if cx.class >= SizeClass::Full {
+        if cx.ui.focus == Focus::Graph {
+            let keys = [Action::ViewGraph, Action::ViewTable].map(|action| cx.keymap.key(action));
+            hints.push((keys.join("-"), "view"));
+        }
         hints.push((cx.keymap.key(Action::FocusNext), "focus"));
     } else {
         hints.push((cx.keymap.key(Action::FocusNext), "pane"));
@@ -141,12 +146,20 @@ fn focus(cx: &PaneContext<'_>, run: Option<Hint>) -> Vec<Hint> {
     let key = |action| cx.keymap.key(action);
     let mut hints = match cx.ui.focus {
         Focus::Graph => {
-            let moves = cx.keymap.keys(&[Action::Left, Action::Down, Action::Up, Action::Right]);
-            let mut hints = vec![(moves, "move"), (key(Action::Open), "open")];
+            let mut hints = moves(cx);
+            hints.push((key(Action::Open), "open"));
             hints.extend(on_task(selected(cx), cx));
             // It goes before what only changes the view.
             hints.extend(run);
-            hints.push((key(Action::Zoom), "zoom"));
+            match cx.ui.view.kind {
+                View::Graph => hints.push((key(Action::Zoom), "zoom")),
+                View::Gantt => hints.push((key(Action::Zoom), "scale")),
+                View::Outline => {}
+                View::Table => {
+                    let keys = cx.keymap.keys(&[Action::SortPrevious, Action::SortNext]);
+                    hints.push((keys, "sort"));
+                }
+            }
             if !cx.ui.graph.following && !cx.mode.is_past() {
                 hints.push((key(Action::Follow), "follow"));
             }
@@ -172,6 +185,19 @@ fn focus(cx: &PaneContext<'_>, run: Option<Hint>) -> Vec<Hint> {
     };
     hints.extend(run);
     hints
+}
+
+/// How one moves in the view of the plan that is on.
+fn moves(cx: &PaneContext<'_>) -> Vec<Hint> {
+    let keys = |actions: &[Action]| cx.keymap.keys(actions);
+    let all = [Action::Left, Action::Down, Action::Up, Action::Right];
+    let (along, aside) = ([Action::Down, Action::Up], [Action::Left, Action::Right]);
+    match cx.ui.view.kind {
+        View::Graph => vec![(keys(&all), "move")],
+        View::Outline => vec![(keys(&along), "move"), (keys(&aside), "fold")],
+        View::Gantt => vec![(keys(&along), "task"), (keys(&aside), "time")],
+        View::Table => vec![(keys(&along), "move")],
+    }
 }
 
 /// What can be done with the selected task.

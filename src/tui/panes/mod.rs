@@ -4,6 +4,7 @@ pub(crate) mod approval;
 pub(crate) mod footer;
 pub(crate) mod graph;
 pub(crate) mod header;
+pub(crate) mod plan;
 pub(crate) mod running;
 pub(crate) mod scrub;
 pub(crate) mod tabs;

@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use crate::tui::context::{Pane, PaneContext};
-use crate::tui::panes::{graph, trace};
+use crate::tui::panes::plan::View;
+use crate::tui::panes::{plan, trace};
 use crate::tui::theme::Role;
 use crate::tui::ui_state::Focus;
 use crate::tui::widgets::{Line, piece};
@@ -15,9 +16,9 @@ pub(crate) struct TabRow;
 
 impl TabRow {
     /// The tab whose name covers a column.
-    pub(crate) fn at(column: u16, trace: usize, open: usize) -> Option<Focus> {
+    pub(crate) fn at(column: u16, view: View, trace: usize, open: usize) -> Option<Focus> {
         let mut from = 1;
-        for (focus, name) in names(trace, open) {
+        for (focus, name) in names(view, trace, open) {
             // Brackets and the gap after a name belong to it, so that a click need not be exact.
             let to = from + name.len() as u16 + 2;
             if (from..to).contains(&column) {
@@ -29,9 +30,9 @@ impl TabRow {
     }
 }
 
-fn names(trace: usize, open: usize) -> [(Focus, String); 3] {
+fn names(view: View, trace: usize, open: usize) -> [(Focus, String); 3] {
     [
-        (Focus::Graph, "graph".to_owned()),
+        (Focus::Graph, view.word().to_owned()),
         (Focus::Trace, format!("trace {trace}")),
         (Focus::Approval, format!("approval {open}")),
     ]
@@ -46,12 +47,12 @@ impl Pane for TabRow {
         let dim = cx.style(Role::Dim);
         let facts = match cx.ui.focus {
             Focus::Trace => trace::summary(cx),
-            Focus::Graph | Focus::Running => graph::summary(cx),
+            Focus::Graph | Focus::Running => plan::summary(cx),
             Focus::Approval => String::new(),
         };
         let mut line = Line::new(buf, area);
         line.right(&[piece(facts, dim), piece(" ", dim)]).skip(1);
-        for (focus, name) in names(cx.trace.total, open) {
+        for (focus, name) in names(cx.ui.view.kind, cx.trace.total, open) {
             let asks = focus == Focus::Approval && open > 0;
             let style = cx.style(if asks { Role::Asks } else { Role::Text });
             if cx.ui.focus == focus || focus == Focus::Graph && cx.ui.focus == Focus::Running {

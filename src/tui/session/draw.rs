@@ -11,8 +11,9 @@ use crate::tui::context::{Pane, PaneContext};
 use crate::tui::glyphs::sweep;
 use crate::tui::panes::approval::{ApprovalPane, current};
 use crate::tui::panes::footer::Footer;
-use crate::tui::panes::graph::{self, GraphPane};
+use crate::tui::panes::graph;
 use crate::tui::panes::header::Header;
+use crate::tui::panes::plan::{PlanPane, View, gantt};
 use crate::tui::panes::running::{RunningPane, active};
 use crate::tui::panes::scrub::ScrubPane;
 use crate::tui::panes::tabs::TabRow;
@@ -52,6 +53,7 @@ impl Screen {
         }
         let revision = self.state().plan.current.clone();
         self.graph.place(revision.as_deref());
+        self.plan.place(revision.as_deref());
         let mut needs = Needs {
             focus: self.ui.focus,
             card: self.has_card(),
@@ -61,8 +63,14 @@ impl Screen {
         };
         let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
         self.graph.choose(asked, graph_room(self.size, needs));
-        needs.graph = self.graph.rows();
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        self.plan.arrange(state, &self.ui.view);
+        needs.graph = match self.ui.view.kind {
+            View::Graph => self.graph.rows(),
+            view => self.plan.height(view),
+        };
         self.areas = areas(self.size, needs);
+        self.look_at_plan(class);
         self.look_at_graph(class);
         self.look_at_trace(class)?;
         self.look_at_card(class);
@@ -86,6 +94,22 @@ impl Screen {
             self.graph.look(body, &mut self.ui.graph.offset, reveal);
             self.ui.graph.reveal = false;
         }
+    }
+
+    fn look_at_plan(&mut self, class: SizeClass) {
+        let view = self.ui.view.kind;
+        let body = graph::body(self.areas.graph, class);
+        if view == View::Graph || body.is_empty() {
+            return;
+        }
+        if view == View::Gantt {
+            let now = self.moment();
+            let state = self.shown.as_deref().unwrap_or(&self.latest);
+            let columns = gantt::chart_columns(body);
+            self.plan.measure(state, now, &self.time_zone, &self.ui.view, columns);
+        }
+        let selected = self.ui.graph.selected.as_ref().filter(|_| self.ui.graph.reveal);
+        self.plan.look(selected, view, body.height, &mut self.ui.view.top);
     }
 
     fn look_at_trace(&mut self, class: SizeClass) -> Result<(), SourceError> {
@@ -126,6 +150,7 @@ impl Screen {
             can_act: self.can_act(),
             note: self.note.as_deref(),
             graph: &self.graph,
+            plan: &self.plan,
             trace: &self.trace,
             card: &self.card,
         }
@@ -136,7 +161,7 @@ impl Screen {
         let areas = self.areas;
         Header.render(areas.header, buf, &cx);
         TabRow.render(areas.tabs, buf, &cx);
-        GraphPane.render(areas.graph, buf, &cx);
+        PlanPane.render(areas.graph, buf, &cx);
         if class == SizeClass::Wide {
             draw_divider(areas.graph, buf, &cx);
         }

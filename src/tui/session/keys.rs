@@ -9,7 +9,8 @@ use crate::tui::ExitReason;
 use crate::tui::context::Mode;
 use crate::tui::keymap::{Action, Key};
 use crate::tui::overlays::{Input, Outcome, Overlay, Purpose};
-use crate::tui::panes::graph::{self, Step, next_zoom};
+use crate::tui::panes::graph::{self, Step};
+use crate::tui::panes::plan::View;
 use crate::tui::panes::running;
 use crate::tui::ui_state::Focus;
 
@@ -61,6 +62,7 @@ impl Screen {
             Outcome::Close => {}
             Outcome::Pass => return self.on_key(event),
             Outcome::Send { command, words } => return Ok(self.send(command, words)),
+            Outcome::Run(action) => return self.run_from_palette(action),
             Outcome::Leave => return Ok(Flow::Exit(ExitReason::QuitWhileRunning)),
             Outcome::Submit { purpose: Purpose::Note { task }, text } => {
                 return Ok(self.complete(task, text));
@@ -95,11 +97,18 @@ impl Screen {
             Action::Open => self.open_selected(),
             Action::Back => self.back(),
             Action::Follow => self.follow_again(),
-            Action::Zoom => {
-                self.ui.graph.zoom = Some(next_zoom(self.graph.zoom));
+            Action::ViewGraph => self.turn_view(View::Graph),
+            Action::ViewOutline => self.turn_view(View::Outline),
+            Action::ViewGantt => self.turn_view(View::Gantt),
+            Action::ViewTable => self.turn_view(View::Table),
+            Action::Zoom => self.zoom(),
+            Action::Mark => self.mark(),
+            Action::SortPrevious | Action::SortNext => {
+                self.ui.view.sort = self.ui.view.sort.turned(action == Action::SortNext);
                 self.ui.graph.reveal = true;
                 Flow::Draw
             }
+            Action::Palette => self.open_palette(),
             Action::OnlyTask => self.only_task(),
             Action::CardStart => {
                 self.ui.card.scroll = 0;
@@ -153,6 +162,7 @@ impl Screen {
     /// Moves what has the focus by one.
     fn step(&mut self, action: Action) -> Flow {
         match (self.ui.focus, action) {
+            (Focus::Graph, _) if self.ui.view.kind != View::Graph => self.step_in_list(action),
             (Focus::Graph, _) => {
                 let step = match action {
                     Action::Left => Step::Left,
@@ -189,6 +199,10 @@ impl Screen {
                 let rows = self.card.room.saturating_sub(1).max(1);
                 self.scroll_card(direction * isize::try_from(rows).unwrap_or(1));
             }
+            Focus::Graph if self.ui.view.kind != View::Graph => {
+                let rows = isize::try_from(self.areas.graph.height / 2).unwrap_or(1).max(1);
+                self.move_in_list(direction * rows);
+            }
             Focus::Graph | Focus::Running => {
                 let rows = i32::from(self.areas.graph.height) / 2;
                 self.pan(0, rows * direction as i32);
@@ -221,6 +235,10 @@ impl Screen {
     pub(super) fn pan(&mut self, x: i32, y: i32) {
         self.ui.graph.following = false;
         self.ui.graph.reveal = false;
+        if self.ui.view.kind != View::Graph {
+            self.pan_list(x, y);
+            return;
+        }
         self.ui.graph.offset.0 += x;
         self.ui.graph.offset.1 += y;
     }
@@ -256,6 +274,9 @@ impl Screen {
     /// The task card; on a task of the person's the question whether it is done.
     fn open_task(&mut self) -> Flow {
         let Some(task) = self.ui.graph.selected.clone() else { return Flow::Idle };
+        if self.state().tasks.position(&task).is_none() {
+            return self.fold_selected();
+        }
         let status = self.state().tasks.get(&task).map(|row| row.status);
         if status == Some(TaskStatus::Yours) && self.cannot_act().is_none() {
             return self.say_done();

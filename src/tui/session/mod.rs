@@ -7,9 +7,11 @@ mod commands;
 mod draw;
 mod keys;
 mod mouse;
+mod palette;
 mod playback;
 mod pull;
 mod time;
+mod views;
 
 use std::sync::Arc;
 
@@ -24,6 +26,7 @@ use super::keymap::{Keymap, Place};
 use super::overlays::Overlay;
 use super::panes::approval::{self, CardCache};
 use super::panes::graph::GraphCache;
+use super::panes::plan::{PlanCache, View};
 use super::panes::trace::TraceCache;
 use super::theme::Palette;
 use super::ui_state::{Focus, UiState};
@@ -77,6 +80,7 @@ pub(crate) struct Screen {
     clock: fn() -> Timestamp,
     time_zone: TimeZone,
     graph: GraphCache,
+    plan: PlanCache,
     trace: TraceCache,
     card: CardCache,
     areas: Areas,
@@ -111,6 +115,7 @@ impl Screen {
             clock: settings.now,
             time_zone: settings.time_zone.clone(),
             graph: GraphCache::default(),
+            plan: PlanCache::default(),
             trace: TraceCache::default(),
             card: CardCache::default(),
             areas: Areas::default(),
@@ -209,7 +214,12 @@ pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Plac
     let mut places = Vec::with_capacity(4);
     match ui.focus {
         Focus::Approval if approval::current(state, ui).is_some() => places.push(Place::Card),
-        Focus::Graph | Focus::Running => places.push(Place::Graph),
+        Focus::Graph | Focus::Running => {
+            if ui.focus == Focus::Graph && ui.view.kind == View::Table {
+                places.push(Place::Table);
+            }
+            places.push(Place::Graph);
+        }
         Focus::Trace => places.push(Place::Trace),
         Focus::Approval => {}
     }
@@ -233,6 +243,6 @@ impl Screen {
 impl Screen {
     /// Whether a text box has the keys.
     fn is_typing(&self) -> bool {
-        matches!(self.ui.overlay, Some(Overlay::Input(_)))
+        matches!(self.ui.overlay, Some(Overlay::Input(_) | Overlay::Palette(_)))
     }
 }

@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 use super::{Flow, Screen};
 use crate::replay::SourceError;
 use crate::tui::areas::SizeClass;
+use crate::tui::panes::plan::{self, View};
 use crate::tui::panes::tabs::TabRow;
 use crate::tui::panes::trace::WindowRow;
 use crate::tui::panes::{graph, scrub, trace};
@@ -44,7 +45,8 @@ impl Screen {
         }
         if areas.tabs.contains(at) {
             let open = self.state().requests.open.len();
-            self.ui.focus = TabRow::at(at.x, self.trace.total, open).unwrap_or(self.ui.focus);
+            self.ui.focus = TabRow::at(at.x, self.ui.view.kind, self.trace.total, open)
+                .unwrap_or(self.ui.focus);
             return Ok(Flow::Draw);
         }
         let panes = [
@@ -77,6 +79,13 @@ impl Screen {
     fn select_at(&mut self, at: Position) {
         let body: Rect = graph::body(self.areas.graph, SizeClass::of(self.size));
         if !body.contains(at) {
+            return;
+        }
+        let view = self.ui.view.kind;
+        if view != View::Graph {
+            if let Some(id) = plan::row_at(&self.plan, view, body, at.y) {
+                self.ui.select(id);
+            }
             return;
         }
         let view = self.graph.view;

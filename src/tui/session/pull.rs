@@ -79,7 +79,8 @@ impl Screen {
 
     /// Moves the selection to what runs, while following.
     pub(super) fn follow(&mut self) {
-        let known = |id: &TaskId| self.state().tasks.position(id).is_some();
+        let known =
+            |id: &TaskId| self.state().tasks.position(id).is_some() || self.plan.contains(id);
         let lost = self.ui.graph.selected.as_ref().is_none_or(|id| !known(id));
         if !self.ui.graph.following && !lost {
             return;

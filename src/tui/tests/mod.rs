@@ -5,3 +5,4 @@ pub(crate) mod fixture;
 mod frames;
 mod hostile;
 mod sessions;
+mod views;

@@ -1,8 +1,10 @@
 //! The few shapes that all panes are made of.
 
+mod field;
 mod line;
 mod rule;
 
+pub(crate) use field::Field;
 pub(crate) use line::{Line, Piece, piece, width_of};
 pub(crate) use rule::{RuleKind, rule};
 

@@ -100,7 +100,8 @@ pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
     format!("{zoom}{how}")
 }
 
-fn facts(cx: &PaneContext<'_>) -> String {
+/// The size of the plan, as the rule says it.
+pub(crate) fn facts(cx: &PaneContext<'_>) -> String {
     let Some(revision) = &cx.state.plan.current else { return String::new() };
     let tasks = revision.plan.tasks.len();
     let minutes: u64 = critical_minutes(cx);
@@ -132,7 +133,7 @@ fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 }
 
 /// The line about the selected task, at the bottom of the pane.
-fn draw_selection(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+pub(crate) fn draw_selection(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     if area.height < 4 {
         return;
     }

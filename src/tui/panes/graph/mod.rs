@@ -8,7 +8,7 @@ mod draw;
 mod moves;
 
 pub(crate) use cache::GraphCache;
-pub(crate) use draw::{GraphPane, body, selected, summary};
+pub(crate) use draw::{GraphPane, body, draw_selection, facts, selected, summary};
 pub(crate) use moves::{Step, moved};
 
 use crate::planning::drawing::Zoom;

@@ -1,0 +1,9 @@
+//! The Gantt chart: planned against actual on one axis of time.
+
+mod axis;
+mod bars;
+mod draw;
+mod links;
+
+pub(crate) use axis::{Axis, Scale};
+pub(crate) use draw::{chart_columns, draw, facts, summary};

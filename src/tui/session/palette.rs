@@ -1,0 +1,118 @@
+//! The command palette: every action of the table, with what it would do here or why it cannot.
+
+use super::{Flow, Screen, places};
+use crate::replay::SourceError;
+use crate::state::TaskStatus;
+use crate::tui::keymap::{Action, Entry, Place, TABLE};
+use crate::tui::overlays::{Overlay, Palette, PaletteItem};
+use crate::tui::panes::plan::View;
+use crate::tui::ui_state::Focus;
+
+impl Screen {
+    pub(super) fn open_palette(&mut self) -> Flow {
+        let items = TABLE.iter().filter(|entry| entry.action != Action::Palette);
+        let items = items.map(|entry| self.palette_item(entry)).collect();
+        let palette = Palette::new(items, &self.ui.recent);
+        self.ui.overlay = Some(Overlay::Palette(Box::new(palette)));
+        Flow::Draw
+    }
+
+    /// Does what was chosen in the palette, unless it cannot be done here.
+    pub(super) fn run_from_palette(&mut self, action: Action) -> Result<Flow, SourceError> {
+        self.ui.recent.retain(|used| *used != action);
+        self.ui.recent.insert(0, action);
+        self.perform(action)
+    }
+
+    fn palette_item(&self, entry: &'static Entry) -> PaletteItem {
+        let impossible = self.impossible(entry);
+        let detail = if impossible.is_none() { self.subject(entry) } else { None };
+        PaletteItem {
+            action: entry.action,
+            words: entry.words,
+            keys: self.keymap.key(entry.action),
+            detail: detail.unwrap_or_default(),
+            impossible,
+        }
+    }
+
+    /// What an action would be about.
+    fn subject(&self, entry: &Entry) -> Option<String> {
+        let about_task = matches!(
+            entry.action,
+            Action::Done
+                | Action::Retry
+                | Action::RetryWithDependents
+                | Action::Skip
+                | Action::StopTask
+                | Action::Mark
+        );
+        if about_task {
+            return self.ui.graph.selected.as_ref().map(ToString::to_string);
+        }
+        None
+    }
+
+    /// Why an action can do nothing here, if so.
+    fn impossible(&self, entry: &Entry) -> Option<String> {
+        let here = places(&self.ui, self.state(), self.mode());
+        match entry.place {
+            // Only a key in the panel answers, so that nothing is approved from a list of words.
+            Place::Card if is_answer(entry.action) => {
+                let key = self.keymap.key(entry.action);
+                return Some(format!("only {key} in the panel of a request gives an answer"));
+            }
+            Place::Card | Place::OpenCard if !here.contains(&Place::Card) => {
+                return Some("no request has the focus".to_owned());
+            }
+            Place::Replay if !self.mode().is_past() => return Some(self.is_live()),
+            Place::Table if self.ui.view.kind != View::Table => {
+                let key = self.keymap.key(Action::ViewTable);
+                return Some(format!("{key} shows the table"));
+            }
+            _ => {}
+        }
+        match entry.action {
+            Action::Play | Action::Slower | Action::Faster if !self.mode().is_past() => {
+                Some(self.is_live())
+            }
+            Action::Live if !self.mode().is_past() => Some("already live".to_owned()),
+            Action::Live if self.is_saved() => Some("this is a saved run".to_owned()),
+            Action::Follow if self.ui.focus == Focus::Graph && self.ui.graph.following => {
+                Some("already following".to_owned())
+            }
+            Action::Pause => self.cannot_act(),
+            Action::Done
+            | Action::Retry
+            | Action::RetryWithDependents
+            | Action::Skip
+            | Action::StopTask => self.cannot_act().or_else(|| self.unfit(entry.action)),
+            _ => None,
+        }
+    }
+
+    fn is_live(&self) -> String {
+        format!("this is live, {} goes back in time", self.keymap.key(Action::PreviousEvent))
+    }
+
+    /// Why the selected task is not one that the action is for.
+    fn unfit(&self, action: Action) -> Option<String> {
+        let Some(id) = &self.ui.graph.selected else {
+            return Some("no task is selected".to_owned());
+        };
+        let status = self.latest.tasks.get(id)?.status;
+        let fits = match action {
+            Action::Done => status == TaskStatus::Yours,
+            Action::Retry => matches!(status, TaskStatus::Failed | TaskStatus::Skipped(_)),
+            Action::RetryWithDependents => status.is_settled(),
+            Action::Skip => !matches!(status, TaskStatus::Done | TaskStatus::Skipped(_)),
+            _ => status == TaskStatus::Running,
+        };
+        (!fits).then(|| format!("{id} is {}", status.word()))
+    }
+}
+
+/// Whether an action answers a request.
+fn is_answer(action: Action) -> bool {
+    matches!(action, Action::Yes | Action::YesWider | Action::No | Action::Again | Action::PassOver)
+}

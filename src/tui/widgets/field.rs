@@ -1,0 +1,66 @@
+//! A line to type into, with the usual editing keys.
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::widgets::Widget;
+use tui_textarea::TextArea;
+
+use crate::text::clean_line;
+
+/// The longest line a field takes.
+const LIMIT: usize = 400;
+
+/// One line of text that is being typed.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    area: TextArea<'static>,
+}
+
+impl Default for Field {
+    fn default() -> Self {
+        Self::new("")
+    }
+}
+
+impl Field {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut area = TextArea::new(vec![clean_line(text).into_owned()]);
+        area.set_cursor_line_style(Style::default());
+        area.move_cursor(tui_textarea::CursorMove::End);
+        Self { area }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.area.lines().first().map_or("", String::as_str)
+    }
+
+    /// Takes a key that the owner has no other use for. Says whether the text changed.
+    pub(crate) fn on_key(&mut self, event: &KeyEvent) -> bool {
+        if self.text().chars().count() >= LIMIT
+            && matches!(event.code, crossterm::event::KeyCode::Char(_))
+        {
+            return false;
+        }
+        // A field has one line: the keys that would make another one are its owner's.
+        let ctrl = event.modifiers.contains(crossterm::event::KeyModifiers::CONTROL);
+        let new_line = matches!(event.code, crossterm::event::KeyCode::Enter)
+            || ctrl && matches!(event.code, crossterm::event::KeyCode::Char('m' | 'j'));
+        !new_line && self.area.input(*event)
+    }
+
+    pub(crate) fn on_paste(&mut self, text: &str) {
+        let room = LIMIT.saturating_sub(self.text().chars().count());
+        let line = clean_line(text).replace('\n', " ");
+        self.area.insert_str(line.chars().take(room).collect::<String>());
+    }
+
+    pub(crate) fn draw(&self, area: Rect, style: Style, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        let mut text = self.area.clone();
+        text.set_style(style);
+        text.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
+        (&text).render(area, buf);
+    }
+}
