@@ -142,6 +142,8 @@ impl App {
             redactor: self.redactor(),
             adapt_jobs: self.settings.jobs.value == Jobs::Auto,
             planner: None,
+            inlet: None,
+            ledger: None,
             keep_policy: Arc::new(|_| {}),
         }
     }

@@ -97,6 +97,7 @@ impl App {
             others: Arc::from([]),
             settings: PlannerSettings::default(),
             session: session.to_string(),
+            model: None,
         })
     }
 

@@ -8,7 +8,8 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::event::CallOutcome;
-use crate::model::{CallId, RunKind, SessionId, TaskNode};
+use crate::model::{CallId, RunKind, SessionId, TaskId, TaskNode};
+use crate::state::AgentProgress;
 use crate::state::PlanRevision;
 use crate::text::Redactor;
 use crate::tools::process::{self, CallReport, Launch, ProcessSpec, Reports};
@@ -48,6 +49,26 @@ pub struct Job {
     pub call: CallId,
     pub task: TaskRef,
     pub workspace: PathBuf,
+    /// What an agent is told beside its task.
+    pub brief: Option<Box<AgentBrief>>,
+}
+
+/// What an agent knows when it begins.
+#[derive(Clone, Debug, Default)]
+pub struct AgentBrief {
+    pub goal: Option<String>,
+    /// What came of the tasks that it depends on.
+    pub context: Vec<DependencyResult>,
+    /// How far an interrupted attempt had come.
+    pub past: Option<AgentProgress>,
+}
+
+/// What came of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DependencyResult {
+    pub task: TaskId,
+    pub title: String,
+    pub answer: Option<String>,
 }
 
 impl Job {
@@ -62,6 +83,11 @@ pub trait Runner: Send + Sync {
     /// The whole attempt. It reports until it ended; cancelling must lead to a prompt end. A panic in it fails this
     /// attempt and nothing else.
     fn run(&self, job: Job, cancel: CancellationToken, reports: Reports) -> BoxFuture<'static, ()>;
+
+    /// Whether tasks of agents can be carried out.
+    fn does_agents(&self) -> bool {
+        false
+    }
 
     /// Name and version of the tool that carries the task out.
     fn tool(&self, task: &TaskNode) -> (&'static str, &'static str);

@@ -10,6 +10,7 @@ pub mod coordinator;
 mod driver;
 mod job;
 pub mod planner;
+mod port;
 pub mod resume;
 mod summary;
 
@@ -21,9 +22,11 @@ use tokio::task::JoinHandle;
 
 pub use driver::EngineError;
 pub use job::{Job, Runner, ShellRunner, TaskRef};
+pub use port::{Inlet, Port, listed_classes, port};
 pub use summary::summary;
 
 use crate::event::{Command, Event};
+use crate::llm::cost::Ledger;
 use crate::model::{Caps, PolicyOverride, Seq, SessionId};
 use crate::state::SessionState;
 use crate::store::Journal;
@@ -83,6 +86,10 @@ pub struct EngineOptions {
     pub adapt_jobs: bool,
     /// Works in the stages of planning; without one a goal cannot be planned here.
     pub planner: Option<Arc<planner::Planner>>,
+    /// Where agents hand in what they do; without it no agent works here.
+    pub inlet: Option<Inlet>,
+    /// The books of what models cost; caps that are raised are raised there too.
+    pub ledger: Option<Arc<Ledger>>,
     /// Keeps what the person set as their default.
     pub keep_policy: Arc<dyn Fn(&PolicyOverride) + Send + Sync>,
 }

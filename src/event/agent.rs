@@ -67,6 +67,12 @@ pub enum AgentEvent {
     Decided { task: TaskId, attempt: u32, decision: Value },
     /// Whether a single pass is enough.
     Gated { decision: Value },
+    /// The person allowed something for the rest of the session.
+    Granted { rule: Value, words: String },
+    /// A grant was taken back.
+    Revoked { rule: Value },
+    /// A subtask of a call moved; it is shown as a child of the task.
+    ChildMoved { task: TaskId, child: TaskId, title: String, state: Value },
     /// The result of a task in words, which its dependents read.
     Concluded { task: TaskId, attempt: u32, answer: String, tokens: u64 },
 }
@@ -84,6 +90,9 @@ impl AgentEvent {
             Self::StateSaved { .. } => "agent.state_saved",
             Self::Decided { .. } => "agent.decided",
             Self::Gated { .. } => "agent.gated",
+            Self::Granted { .. } => "agent.granted",
+            Self::Revoked { .. } => "agent.revoked",
+            Self::ChildMoved { .. } => "agent.child_moved",
             Self::Concluded { .. } => "agent.concluded",
         }
     }
@@ -99,8 +108,9 @@ impl AgentEvent {
             | Self::Observed { task, .. }
             | Self::StateSaved { task, .. }
             | Self::Decided { task, .. }
+            | Self::ChildMoved { task, .. }
             | Self::Concluded { task, .. } => Some(task),
-            Self::Gated { .. } => None,
+            Self::Gated { .. } | Self::Granted { .. } | Self::Revoked { .. } => None,
         }
     }
 }

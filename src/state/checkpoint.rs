@@ -32,6 +32,8 @@ pub struct Checkpoint {
     tasks: Vec<TaskRow>,
     run: RunSlice,
     breakers: BreakerSlice,
+    #[serde(default)]
+    grants: Vec<serde_json::Value>,
     totals: Totals,
 }
 
@@ -61,6 +63,7 @@ impl Checkpoint {
             tasks: state.tasks.rows().to_vec(),
             run: state.run.clone(),
             breakers: state.breakers.clone(),
+            grants: state.grants.clone(),
             totals: state.totals,
         }
     }
@@ -118,6 +121,7 @@ impl Checkpoint {
             tasks,
             run: self.run,
             breakers: self.breakers,
+            grants: self.grants,
             totals: self.totals,
         })
     }

@@ -62,6 +62,8 @@ pub struct SessionState {
     pub tasks: TaskTable,
     pub run: RunSlice,
     pub breakers: BreakerSlice,
+    /// What the person allowed for the rest of the session, as rules.
+    pub grants: Vec<serde_json::Value>,
     pub totals: Totals,
 }
 
@@ -190,6 +192,12 @@ impl SessionState {
                 self.planning.last_visible = Some(at);
             }
             AgentEvent::Partial { .. } => self.planning.last_visible = Some(at),
+            AgentEvent::Granted { rule, .. } => self.grants.push(rule.clone()),
+            AgentEvent::Revoked { rule } => {
+                let before = self.grants.len();
+                self.grants.retain(|known| known != rule);
+                return self.grants.len() < before;
+            }
             AgentEvent::Gated { decision } => {
                 let full = decision.get("should_escalate").and_then(serde_json::Value::as_bool);
                 let own = &self.planning.policy_set;

@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+mod agents;
 mod planning;
 
 use super::caps;
@@ -59,6 +60,10 @@ enum Start {
     Job(Box<Job>),
     Effect(Effect),
     Stage,
+    /// Tells an agent that what it handed in is durable.
+    Durable(oneshot::Sender<()>),
+    /// Gives an agent the person's answer.
+    Reply(oneshot::Sender<Answer>, Box<Answer>),
 }
 
 /// A batch on its way to the disk.
@@ -98,6 +103,12 @@ pub(super) struct Driver {
     stages: u64,
     stage_in: mpsc::Sender<(u64, planning::StageReport)>,
     stage_out: mpsc::Receiver<(u64, planning::StageReport)>,
+    /// What agents hand in; never anything where no agent works.
+    port: mpsc::UnboundedReceiver<PortMessage>,
+    /// Questions of agents, and who waits for the answer.
+    asked: HashMap<RequestId, oneshot::Sender<Answer>>,
+    /// What is to be kept beside the journal with the next batch.
+    beside: Vec<SideWrite>,
     /// The last event that went to the journal, durable or not.
     sent: Seq,
 }
@@ -112,6 +123,8 @@ impl Driver {
     ) -> Self {
         let (reports_in, reports) = mpsc::channel(REPORTS);
         let (stage_in, stage_out) = mpsc::channel(REPORTS);
+        let port = options.inlet.as_ref().and_then(Inlet::take);
+        let port = port.unwrap_or_else(|| mpsc::unbounded_channel().1);
         let sent = state.seq;
         let mut driver = Self {
             journal,
@@ -138,6 +151,9 @@ impl Driver {
             stages: 0,
             stage_in,
             stage_out,
+            port,
+            asked: HashMap::new(),
+            beside: Vec::new(),
             sent,
         };
         driver.rebuild_queue();
@@ -204,6 +220,10 @@ impl Driver {
             Some((call, report)) = self.reports.recv() => {
                 self.on_report(&call, report);
                 self.gather().await;
+            }
+            Some(message) = self.port.recv() => {
+                self.on_port(message);
+                self.drain_port();
             }
             Some((stage, report)) = self.stage_out.recv() => self.on_stage(stage, report),
             Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
@@ -324,6 +344,10 @@ impl Driver {
             self.options.jobs = *jobs;
         }
         for event in decision.events {
+            if let Event::Approval(ApprovalEvent::Answered { id, answer, .. }) = &event {
+                self.answer_agent(*id, answer);
+            }
+            self.follow_books(&event);
             let completed = match &event {
                 Event::Task(TaskEvent::Completed { task, .. }) => self.state.tasks.position(task),
                 _ => None,
@@ -365,8 +389,12 @@ impl Driver {
                     dropped_bytes,
                     usage,
                 };
-                self.say(concluded);
+                // An agent's attempt is no call of its own; its calls were journaled one by one.
+                if call.step > 0 {
+                    self.say(concluded);
+                }
                 self.running.remove(&call);
+                self.withdraw_asks_of(&call);
                 self.settle(&call, coordinator::verdict(&outcome), &outcome, elapsed_ms);
             }
         }
@@ -413,6 +441,7 @@ impl Driver {
                 });
                 self.revive_dependents(task);
             }
+            Err(failure) if failure.code == "cap_reached" => self.hold_for_money(call, &failure),
             Err(failure) => {
                 let retry_in_ms = coordinator::retry_delay_ms(failure.category, attempt);
                 let gone = retry_in_ms.is_none();
@@ -560,6 +589,10 @@ impl Driver {
         };
         match &node.run {
             RunKind::Human {} => self.say(TaskEvent::HandedOver { task: node.id.clone() }),
+            RunKind::Agent {} if self.options.runner.does_agents() => {
+                self.say(started);
+                self.begin_agent(task, &node, attempt);
+            }
             RunKind::Agent {} => {
                 self.say(started);
                 let failure = Failure::new(
@@ -586,7 +619,7 @@ impl Driver {
                 let safe =
                     node.repeat == Repeat::Safe && self.options.durability == Durability::Grouped;
                 let session = self.journal.session().clone();
-                let job = Job { session, call, task: node, workspace };
+                let job = Job { session, call, task: node, workspace, brief: None };
                 if safe {
                     self.early.push(job);
                 } else {
@@ -624,6 +657,9 @@ impl Driver {
             }
             return Ok(());
         }
+        if let Some(inlet) = &self.options.inlet {
+            inlet.publish(&self.state);
+        }
         let records = std::mem::take(&mut self.outbox);
         self.since_checkpoint += records.len() as u64;
         let checkpoint = if self.since_checkpoint >= self.checkpoint_interval() {
@@ -634,7 +670,8 @@ impl Driver {
         };
         let rows = records.iter().map(row).collect::<Result<Vec<_>, _>>()?;
         let summary = Some(summary(&self.state));
-        let batch = Batch { rows, summary, checkpoint, side: Vec::new() };
+        let side = std::mem::take(&mut self.beside);
+        let batch = Batch { rows, summary, checkpoint, side };
         let ack = self.journal.append(batch).await?;
         self.sent = self.state.seq;
         self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
@@ -664,14 +701,18 @@ impl Driver {
         match start {
             Start::Job(job) => self.start_job(*job),
             Start::Effect(Effect::Cancel(call)) => {
-                if let Some(cancel) = self.running.get(&call) {
-                    cancel.cancel();
-                }
+                self.cancel_attempt(&call);
             }
             Start::Effect(Effect::Close(why)) => self.close(why),
             Start::Effect(Effect::SavePolicy(set)) => (self.options.keep_policy)(&set),
             Start::Effect(Effect::CancelStage) => self.cancel_stage(),
             Start::Stage => self.start_stage(),
+            Start::Durable(done) => {
+                let _ = done.send(());
+            }
+            Start::Reply(sender, answer) => {
+                let _ = sender.send(*answer);
+            }
         }
     }
 

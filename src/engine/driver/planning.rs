@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, Start};
@@ -49,20 +50,37 @@ impl Driver {
         let now = (self.options.clock)();
         let sender = self.stage_in.clone();
         tokio::spawn(async move {
-            let send = |report| {
-                let sender = sender.clone();
-                async move { sender.send((number, report)).await }
+            // Facts of a stage are few and small; a queue without a bound keeps the model from waiting for the disk.
+            let (facts, mut said) = mpsc::unbounded_channel::<Event>();
+            let say = move |event: Event| {
+                let _ = facts.send(event);
             };
-            let work = tokio::select! {
-                () = cancel.cancelled() => return,
-                work = worked(planner, talk, now) => work,
-            };
-            for event in work.events {
-                if send(StageReport::Say(Box::new(event))).await.is_err() {
-                    return;
+            let work = async move {
+                match planner.desk(&talk) {
+                    Some(desk) => planner.work_with_model(desk, &talk, now, &say, &cancel).await,
+                    None => worked(&planner, talk, now).await,
                 }
+            };
+            tokio::pin!(work);
+            let work = loop {
+                tokio::select! {
+                    biased;
+                    Some(event) = said.recv() => {
+                        let report = StageReport::Say(Box::new(event));
+                        if sender.send((number, report)).await.is_err() {
+                            return;
+                        }
+                    }
+                    work = &mut work => break work,
+                }
+            };
+            while let Ok(event) = said.try_recv() {
+                let _ = sender.send((number, StageReport::Say(Box::new(event)))).await;
             }
-            let _ = send(StageReport::Done(work.outcome)).await;
+            for event in work.events {
+                let _ = sender.send((number, StageReport::Say(Box::new(event)))).await;
+            }
+            let _ = sender.send((number, StageReport::Done(work.outcome))).await;
         });
     }
 
@@ -114,10 +132,11 @@ impl Driver {
 
 /// The work of a stage, off the runtime's threads. A panic in it is a fatal error of that stage.
 async fn worked(
-    planner: Arc<Planner>,
+    planner: &Arc<Planner>,
     talk: crate::state::PlanningSlice,
     now: jiff::Timestamp,
 ) -> Work {
+    let planner = Arc::clone(planner);
     let work = tokio::task::spawn_blocking(move || planner.work(&talk, now)).await;
     work.unwrap_or_else(|error| {
         let what = format!("the planner failed: {error}");

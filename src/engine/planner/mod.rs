@@ -7,10 +7,13 @@
 mod answers;
 mod context;
 mod keep;
+mod model;
 mod outline;
+mod prompts;
 mod relax;
 mod roadmap;
 mod schedule;
+mod tools;
 mod trace;
 mod validate;
 
@@ -21,7 +24,11 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 pub(crate) use context::questions_allowed;
+pub use model::ModelDesk;
+pub use prompts::{PROMPTS, Prompts};
 pub use relax::{Relaxed, applied as apply_relaxation, touches_stated};
+
+pub use tools::{PLAN_TOOLS, PlanTool, ToolSetError, check_tools, tools_of};
 
 use crate::event::{Event, PlanningEvent};
 use crate::model::{FixedEvent, PlanState, Stage};
@@ -63,6 +70,8 @@ pub struct Planner {
     pub settings: PlannerSettings,
     /// The session's name in traces.
     pub session: String,
+    /// None plans offline.
+    pub model: Option<Arc<ModelDesk>>,
 }
 
 /// What the work in a state came to.
@@ -93,6 +102,7 @@ impl Planner {
             others: Arc::from([]),
             settings: PlannerSettings::default(),
             session: String::new(),
+            model: None,
         }
     }
 
@@ -109,6 +119,12 @@ impl Planner {
             // Nothing is to be done in the others.
             _ => Work::new(Outcome::FatalError),
         }
+    }
+
+    /// The model that is asked in the present state, if one is.
+    pub fn desk(&self, talk: &PlanningSlice) -> Option<&Arc<ModelDesk>> {
+        let drafts = matches!(talk.place.state, PlanState::DraftOutline | PlanState::DraftRoadmap);
+        self.model.as_ref().filter(|_| drafts && !talk.offline)
     }
 
     pub(crate) fn today(&self, now: Timestamp) -> Date {

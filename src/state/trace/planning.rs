@@ -30,7 +30,8 @@ pub(super) fn of_wire(kind: &str) -> Option<EntryKind> {
         | "planning.undone" => EntryKind::Answered,
         "agent.partial" | "agent.thought" | "agent.decided" | "agent.gated" => EntryKind::Thought,
         "agent.acted" => EntryKind::Action,
-        "agent.observed" | "agent.concluded" => EntryKind::Observed,
+        "agent.observed" | "agent.concluded" | "agent.child_moved" => EntryKind::Observed,
+        "agent.granted" | "agent.revoked" => EntryKind::Answered,
         other if other.starts_with("planning.") => EntryKind::Plan,
         _ => EntryKind::Unknown,
     })
@@ -214,6 +215,12 @@ pub(super) fn agent(event: &AgentEvent) -> Option<Projection> {
             (text, serde_json::to_string_pretty(decision).ok())
         }
         AgentEvent::Concluded { answer, .. } => headed(answer),
+        AgentEvent::Granted { words, .. } => (format!("granted for this session: {words}"), None),
+        AgentEvent::Revoked { rule } => ("grant taken back".to_owned(), Some(rule.to_string())),
+        AgentEvent::ChildMoved { child, title, state, .. } => {
+            let word = state.get("state").and_then(|value| value.as_str()).unwrap_or("moved");
+            (format!("{child} {word}: {title}"), None)
+        }
         AgentEvent::ModelAsked { .. }
         | AgentEvent::ModelAnswered { .. }
         | AgentEvent::StateSaved { .. } => return None,

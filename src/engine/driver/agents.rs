@@ -1,0 +1,157 @@
+//! Agents at work: what they hand in, what they ask, and how their attempts begin and are cancelled.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Driver, Start, TURN};
+use crate::engine::caps;
+use crate::engine::controller;
+use crate::engine::job::{AgentBrief, DependencyResult, Job};
+use crate::engine::port::PortMessage;
+use crate::event::{ApprovalEvent, Event, PauseCause, RunEvent, TaskEvent};
+use crate::llm::cost::Ceiling;
+use crate::model::{Answer, CallId, Cap, Failure, RequestId, TaskNode};
+use crate::state::TaskStatus;
+
+impl Driver {
+    pub(super) fn on_port(&mut self, message: PortMessage) {
+        match message {
+            PortMessage::Say(event) => self.say(*event),
+            PortMessage::Commit(event, beside, done) => {
+                self.say(*event);
+                self.beside.extend(beside);
+                self.starts.push(Start::Durable(done));
+            }
+            PortMessage::Ask(mut request, answer) => {
+                request.id = self.state.requests.next_id();
+                self.asked.insert(request.id, answer);
+                self.say(ApprovalEvent::Asked { request: Arc::from(request) });
+            }
+            PortMessage::Barrier(done) => {
+                let _ = done.send(());
+            }
+        }
+    }
+
+    pub(super) fn drain_port(&mut self) {
+        for _ in 0..TURN {
+            match self.port.try_recv() {
+                Ok(message) => self.on_port(message),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Hands an answer to the agent that waits for it, once it is durable.
+    pub(super) fn answer_agent(&mut self, id: RequestId, answer: &Answer) {
+        if let Some(waiting) = self.asked.remove(&id) {
+            self.starts.push(Start::Reply(waiting, Box::new(answer.clone())));
+        }
+    }
+
+    /// Questions of an attempt that is over no longer make sense.
+    pub(super) fn withdraw_asks_of(&mut self, call: &CallId) {
+        let stale: Vec<RequestId> = self
+            .state
+            .requests
+            .open
+            .values()
+            .filter(|open| self.asked.contains_key(&open.request.id))
+            .filter(|open| {
+                open.request.task.as_ref().is_some_and(|task| {
+                    *task == call.task || task.as_str().starts_with(&format!("{}.", call.task))
+                })
+            })
+            .map(|open| open.request.id)
+            .collect();
+        for id in stale {
+            self.asked.remove(&id);
+            let why = "the attempt is over".to_owned();
+            self.say(ApprovalEvent::Withdrawn { id, why });
+        }
+    }
+
+    /// Begins an attempt of an agent. Its own calls are journaled one by one; the attempt as a whole has no intent.
+    pub(super) fn begin_agent(&mut self, task: usize, node: &Arc<TaskNode>, attempt: u32) {
+        let call = CallId { task: node.id.clone(), attempt, step: 0 };
+        self.running.insert(call.clone(), CancellationToken::new());
+        let context = self
+            .state
+            .tasks
+            .dependencies(task)
+            .filter(|on| self.state.tasks.row(*on).status == TaskStatus::Done)
+            .map(|on| {
+                let id = self.state.tasks.id(on).clone();
+                DependencyResult {
+                    title: self.node(on).map(|node| node.description.clone()).unwrap_or_default(),
+                    answer: self.state.agents.answer(&id).map(str::to_owned),
+                    task: id,
+                }
+            })
+            .collect();
+        let brief = AgentBrief {
+            goal: self.state.session.goal.clone(),
+            context,
+            past: self.state.agents.unfinished(&node.id).cloned(),
+        };
+        let job = Job {
+            session: self.journal.session().clone(),
+            call,
+            task: Arc::clone(node),
+            workspace: std::path::PathBuf::from(&self.state.session.workspace),
+            brief: Some(Box::new(brief)),
+        };
+        self.starts.push(Start::Job(Box::new(job)));
+    }
+
+    /// Ends the attempt that a call belongs to, whichever of its steps is named.
+    pub(super) fn cancel_attempt(&self, call: &CallId) {
+        let same = |other: &&CallId| other.task == call.task && other.attempt == call.attempt;
+        for running in self.running.keys().filter(same) {
+            if let Some(cancel) = self.running.get(running) {
+                cancel.cancel();
+            }
+        }
+    }
+
+    /// A model that may not spend more has not failed: the task waits, and the person is asked about the limit.
+    pub(super) fn hold_for_money(&mut self, call: &CallId, failure: &Failure) {
+        let task = call.task.clone();
+        self.say(TaskEvent::Reset { task, why: failure.message.clone() });
+        if !matches!(self.state.run.phase, crate::state::RunPhase::Running) {
+            return;
+        }
+        let cap = if failure.message.contains("run_token_limit") {
+            Cap::RunTokenLimit
+        } else {
+            Cap::BudgetPerSessionUsd
+        };
+        let now = (self.options.clock)();
+        let used = caps::used(&self.state, cap, now);
+        let limit = match cap {
+            Cap::RunTokenLimit => self.options.caps.tokens,
+            _ => self.options.caps.session_cost.0,
+        };
+        let id = self.state.requests.next_id();
+        let mut request = controller::requests::cap(id, &self.state, cap, used, limit);
+        request.details.push(crate::model::request::Detail::new("next call", failure.message.clone()));
+        self.say(RunEvent::Paused(PauseCause::Cap { cap }));
+        self.say(ApprovalEvent::Asked { request: Arc::new(request) });
+    }
+
+    /// Keeps the books of the models in step with what was decided.
+    pub(super) fn follow_books(&self, event: &Event) {
+        let Some(ledger) = &self.options.ledger else { return };
+        if let Event::Run(RunEvent::CapRaised { cap, to }) = event {
+            let ceilings: &[Ceiling] = match cap {
+                Cap::RunTokenLimit => &[Ceiling::Tokens],
+                Cap::BudgetPerSessionUsd => &[Ceiling::Session, Ceiling::Day],
+                Cap::RunWallTimeMin => &[],
+            };
+            for ceiling in ceilings {
+                ledger.limit(*ceiling, *to);
+            }
+        }
+    }
+}
