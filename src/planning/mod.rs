@@ -25,3 +25,4 @@ pub mod portfolio;
 pub mod rcpsp;
 pub mod schedule;
 pub mod token_budget;
+pub mod wishes;
