@@ -25,4 +25,5 @@ pub mod portfolio;
 pub mod rcpsp;
 pub mod schedule;
 pub mod token_budget;
+pub mod voice;
 pub mod wishes;
