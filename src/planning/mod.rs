@@ -21,6 +21,7 @@ pub mod graph;
 pub mod layout;
 pub mod offline;
 pub mod plan_file;
+pub mod policy_words;
 pub mod portfolio;
 pub mod rcpsp;
 pub mod schedule;
