@@ -25,6 +25,7 @@ pub mod policy_words;
 pub mod portfolio;
 pub mod rcpsp;
 pub mod schedule;
+pub mod to_plan;
 pub mod token_budget;
 pub mod voice;
 pub mod wishes;
