@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{ApprovalRecord, RevisionHead};
 use super::{
-    BreakerSlice, PlanSlice, PlanningSlice, RequestSlice, RunSlice, SessionSlice, SessionState,
+    AgentSlice, BreakerSlice, PlanSlice, PlanningSlice, RequestSlice, RunSlice, SessionSlice, SessionState,
     TaskRow, TaskTable, Totals,
 };
 use crate::event::{Event, PlanEvent, Record};
@@ -32,6 +32,8 @@ pub struct Checkpoint {
     tasks: Vec<TaskRow>,
     run: RunSlice,
     breakers: BreakerSlice,
+    #[serde(default)]
+    agents: AgentSlice,
     #[serde(default)]
     grants: Vec<serde_json::Value>,
     totals: Totals,
@@ -63,6 +65,7 @@ impl Checkpoint {
             tasks: state.tasks.rows().to_vec(),
             run: state.run.clone(),
             breakers: state.breakers.clone(),
+            agents: state.agents.clone(),
             grants: state.grants.clone(),
             totals: state.totals,
         }
@@ -121,6 +124,7 @@ impl Checkpoint {
             tasks,
             run: self.run,
             breakers: self.breakers,
+            agents: self.agents,
             grants: self.grants,
             totals: self.totals,
         })

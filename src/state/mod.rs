@@ -4,6 +4,7 @@
 //! counted as an anomaly, never a panic. What is large stays in the journal: the trace is an index over records
 //! ([`timeline`]) and not part of the state.
 
+mod agents;
 mod breakers;
 mod checkpoint;
 mod plan;
@@ -20,6 +21,7 @@ pub mod trace;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use agents::{AgentProgress, AgentSlice, AgentStep};
 pub use breakers::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use plan::{PlanRevision, PlanSlice, RevisionHead};
@@ -62,6 +64,7 @@ pub struct SessionState {
     pub tasks: TaskTable,
     pub run: RunSlice,
     pub breakers: BreakerSlice,
+    pub agents: AgentSlice,
     /// What the person allowed for the rest of the session, as rules.
     pub grants: Vec<serde_json::Value>,
     pub totals: Totals,
@@ -176,6 +179,7 @@ impl SessionState {
 
     /// What models used up counts, whether they answered well or not.
     fn apply_agent(&mut self, event: &AgentEvent, at: Timestamp) -> bool {
+        self.agents.apply(event);
         match event {
             AgentEvent::ModelAsked { ask, .. } => {
                 let next = *ask == self.totals.asks + 1;

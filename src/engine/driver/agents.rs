@@ -7,11 +7,11 @@ use tokio_util::sync::CancellationToken;
 use super::{Driver, Start, TURN};
 use crate::engine::caps;
 use crate::engine::controller;
-use crate::engine::job::{AgentBrief, DependencyResult, Job};
+use crate::engine::job::{AgentBrief, DependencyResult, Job, TaskRef};
 use crate::engine::port::PortMessage;
 use crate::event::{ApprovalEvent, Event, PauseCause, RunEvent, TaskEvent};
 use crate::llm::cost::Ceiling;
-use crate::model::{Answer, CallId, Cap, Failure, RequestId, TaskNode};
+use crate::model::{Answer, CallId, Cap, Failure, RequestId};
 use crate::state::TaskStatus;
 
 impl Driver {
@@ -73,7 +73,7 @@ impl Driver {
     }
 
     /// Begins an attempt of an agent. Its own calls are journaled one by one; the attempt as a whole has no intent.
-    pub(super) fn begin_agent(&mut self, task: usize, node: &Arc<TaskNode>, attempt: u32) {
+    pub(super) fn begin_agent(&mut self, task: usize, node: &TaskRef, attempt: u32) {
         let call = CallId { task: node.id.clone(), attempt, step: 0 };
         self.running.insert(call.clone(), CancellationToken::new());
         let context = self
@@ -98,7 +98,7 @@ impl Driver {
         let job = Job {
             session: self.journal.session().clone(),
             call,
-            task: Arc::clone(node),
+            task: node.clone(),
             workspace: std::path::PathBuf::from(&self.state.session.workspace),
             brief: Some(Box::new(brief)),
         };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -24,15 +24,16 @@ use super::controller::{self, Effect};
 use super::coordinator;
 use super::coordinator::adapt::{Pressure, load_per_core, next_jobs};
 use super::coordinator::queue::ReadyQueue;
+use super::port::{Inlet, PortMessage};
 use super::{Durability, EngineOptions, Job, TaskRef, summary};
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Command, Event, PauseCause, PlanEvent,
     Record, RepeatClass, RiskClass, RunEvent, SessionEvent, TaskEvent,
 };
-use crate::model::{CallId, Category, Digest, Failure, Repeat, RunKind, Seq, SkipReason, TaskNode};
+use crate::model::{Answer, CallId, Category, Digest, Failure, Repeat, RequestId, RunKind, Seq, SkipReason, TaskNode};
 use crate::replay::CHECKPOINT_INTERVAL;
 use crate::state::{Checkpoint, RunPhase, SessionState};
-use crate::store::{Ack, Batch, Journal, Row, StoreError};
+use crate::store::{Ack, Batch, Journal, Row, SideWrite, StoreError};
 use crate::text::Redactor;
 use crate::tools::process::{CallReport, Reports};
 

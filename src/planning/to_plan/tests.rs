@@ -5,9 +5,10 @@ use jiff::civil::date;
 
 use super::*;
 use crate::model::{Dependency, LinkKind, NodeType, Origin};
-use crate::planning::goal_plan::{GoalPlan, GoalRequest, plan_goal};
+use crate::planning::grammar::PlanArtifacts;
 use crate::planning::graph::resolve;
-use crate::planning::offline::Library;
+use crate::planning::offline::{self, Library, Proposals, Wish};
+use crate::planning::schedule::{ScheduleRequest, schedule};
 
 const GOALS: [&str; 5] = [
     "launch a newsletter in 6 weeks",
@@ -17,23 +18,20 @@ const GOALS: [&str; 5] = [
     "weekly review routine",
 ];
 
-fn goal(text: &str) -> GoalPlan {
+/// A goal drafted, built and scheduled.
+fn goal(text: &str) -> PlanArtifacts {
     let library = Library::built_in();
-    plan_goal(&GoalRequest {
-        goal: text,
-        today: date(2026, 6, 7),
-        time_zone: "Europe/Berlin",
-        now: Timestamp::UNIX_EPOCH,
-        library: &library,
-        events: &[],
-    })
-    .unwrap()
+    let context = PlanContext::new(text, date(2026, 6, 8), "Europe/Berlin");
+    let draft = offline::draft(context, &library, date(2026, 6, 7), Proposals::Off).unwrap();
+    let mut plan = PlanArtifacts::new(draft.outline);
+    plan.roadmap = Some(offline::build(&plan.outline, &library, Wish::default()).unwrap().roadmap);
+    let roadmap = plan.roadmap.clone().unwrap();
+    plan.schedule = Some(schedule(&ScheduleRequest::new(&roadmap, plan.context())).unwrap());
+    plan
 }
 
-fn plan(found: &GoalPlan) -> Plan {
-    let artifacts = &found.artifacts;
-    let roadmap = artifacts.roadmap.as_ref().unwrap();
-    plan_of(artifacts.context(), roadmap, artifacts.schedule.as_ref())
+fn plan(found: &PlanArtifacts) -> Plan {
+    plan_of(found.context(), found.roadmap.as_ref().unwrap(), found.schedule.as_ref())
 }
 
 fn task<'a>(plan: &'a Plan, id: &str) -> &'a TaskNode {
@@ -53,11 +51,11 @@ fn the_five_goals_give_plans_without_a_cycle_in_the_order_of_their_schedules() {
     for text in GOALS {
         let found = goal(text);
         let plan = plan(&found);
-        let roadmap = found.artifacts.roadmap.as_ref().unwrap();
+        let roadmap = found.roadmap.as_ref().unwrap();
         assert_eq!(plan.tasks.len(), roadmap.tree().leaves(&roadmap.root_id).len(), "{text}");
         let resolved = resolve(&plan.tasks, |_| true).unwrap();
         assert_eq!(resolved.order.len(), plan.tasks.len(), "{text}");
-        let schedule = found.artifacts.schedule.as_ref().unwrap();
+        let schedule = found.schedule.as_ref().unwrap();
         let mut spans: HashMap<&TaskId, (Timestamp, Timestamp)> = HashMap::new();
         for block in &schedule.blocks {
             let span = spans.entry(&block.plan_node_id).or_insert((block.start.at, block.end.at));
@@ -87,7 +85,7 @@ fn whatever_waits_in_the_roadmap_waits_in_the_plan() {
     for text in GOALS {
         let found = goal(text);
         let plan = plan(&found);
-        let roadmap = found.artifacts.roadmap.as_ref().unwrap();
+        let roadmap = found.roadmap.as_ref().unwrap();
         let tree = roadmap.tree();
         let place: HashMap<&TaskId, usize> =
             plan.tasks.iter().enumerate().map(|(place, task)| (&task.id, place)).collect();
@@ -150,7 +148,7 @@ fn a_routine_is_one_task_a_step_and_its_rounds_do_not_wait_for_each_other() {
 #[test]
 fn an_agents_task_says_what_kind_of_work_it_is() {
     let mut found = goal(GOALS[0]);
-    let roadmap = found.artifacts.roadmap.as_mut().unwrap();
+    let roadmap = found.roadmap.as_mut().unwrap();
     for node in &mut roadmap.nodes {
         match node.id.as_str() {
             "p2.t1" => {

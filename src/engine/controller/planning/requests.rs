@@ -6,7 +6,7 @@ use crate::model::{
     RequestId, RequestKind, Stage, StageJudgement,
 };
 use crate::planning::offline::difference;
-use crate::planning::voice::{self, Cta, Speech};
+use crate::planning::voice::{self, Ask, Cta, Form, Speech};
 use crate::state::{PlanRevision, PlanningSlice};
 
 /// How many findings a card names.
@@ -41,6 +41,11 @@ fn request(id: RequestId, kind: RequestKind, question: &str, why: impl Into<Stri
         choices: Vec::new(),
         task: None,
     }
+}
+
+fn ask(ask: Ask) -> Option<Cta> {
+    // The panel names its keys itself; words are for prompts and pipes.
+    Some(Cta { ask, form: Form::Replies })
 }
 
 fn spoken(talk: &PlanningSlice, speech: &Speech) -> String {
@@ -79,7 +84,7 @@ fn questions(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let speech = Speech {
         lead: vec!["Something is missing before I draft.".to_owned()],
         points: talk.questions.iter().map(|question| question.text.clone()).collect(),
-        cta: Some(Cta::Questions),
+        cta: ask(Ask::Questions),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -94,7 +99,7 @@ fn goal(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     ];
     let speech = Speech {
         lead: vec!["Tell me the goal in one sentence.".to_owned()],
-        cta: Some(Cta::Goal),
+        cta: ask(Ask::Goal),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -125,7 +130,7 @@ fn rfc(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     ];
     let speech = Speech {
         lead: vec![format!("I would like to use a new subtype, {subtype}, near {nearest}.")],
-        cta: Some(Cta::Rfc),
+        cta: ask(Ask::Rfc),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -183,7 +188,7 @@ fn low_confidence(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     trouble_choices(talk, &mut asked);
     let speech = Speech {
         lead: vec![format!("I am not sure enough of the {}.", stage.as_str())],
-        cta: Some(Cta::Words),
+        cta: ask(Ask::LowConfidence),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -211,7 +216,7 @@ fn validation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let speech = Speech {
         lead: vec![format!("The {} does not hold yet.", stage.as_str())],
         violations: broken,
-        cta: Some(Cta::Words),
+        cta: ask(Ask::Validation),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -251,7 +256,7 @@ fn cap(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     ];
     let speech = Speech {
         lead: vec![format!("I paused: {words}.")],
-        cta: Some(Cta::Cap),
+        cta: ask(Ask::Cap),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -273,7 +278,7 @@ fn budget(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     ];
     let speech = Speech {
         lead: vec!["The next step would cost more than the budget allows.".to_owned()],
-        cta: Some(Cta::Budget),
+        cta: ask(Ask::Budget),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -315,7 +320,7 @@ fn escalation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
             .zip(relaxations)
             .map(|(number, relaxation)| format!("{number}. {}", relaxation.summary))
             .collect(),
-        cta: Some(Cta::Escalation),
+        cta: ask(Ask::Escalation),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -340,7 +345,7 @@ fn draft(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Reques
         lead: vec![summary(talk, target)],
         why: talk.pattern.as_ref().and_then(|choice| choice.explanations.first().cloned()),
         next_step: Some("Look at it, then approve it or say what to change.".to_owned()),
-        cta: Some(Cta::Approval),
+        cta: ask(Ask::Approval),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -370,7 +375,7 @@ pub(super) fn final_plan(
             .and_then(|roadmap| roadmap.options_tried.iter().find(|option| option.chosen))
             .map(|option| option.rationale.clone()),
         next_step: Some("Approve it to start, or say what to change.".to_owned()),
-        cta: Some(Cta::Approval),
+        cta: ask(Ask::Approval),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
