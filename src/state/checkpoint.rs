@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{ApprovalRecord, RevisionHead};
 use super::{
-    BreakerSlice, PlanSlice, PlanningSlice, RequestSlice, RunSlice, SessionSlice, SessionState,
-    TaskRow, TaskTable, Totals,
+    AgentSlice, BreakerSlice, PlanSlice, PlanningSlice, RequestSlice, RunSlice, SessionSlice,
+    SessionState, TaskRow, TaskTable, Totals,
 };
 use crate::event::{Event, PlanEvent, Record};
 use crate::model::{Plan, Seq};
@@ -32,6 +32,8 @@ pub struct Checkpoint {
     tasks: Vec<TaskRow>,
     run: RunSlice,
     breakers: BreakerSlice,
+    #[serde(default)]
+    agents: AgentSlice,
     totals: Totals,
 }
 
@@ -61,6 +63,7 @@ impl Checkpoint {
             tasks: state.tasks.rows().to_vec(),
             run: state.run.clone(),
             breakers: state.breakers.clone(),
+            agents: state.agents.clone(),
             totals: state.totals,
         }
     }
@@ -118,6 +121,7 @@ impl Checkpoint {
             tasks,
             run: self.run,
             breakers: self.breakers,
+            agents: self.agents,
             totals: self.totals,
         })
     }
