@@ -152,9 +152,11 @@ fn replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
             continue;
         }
         if std::io::stdin().is_terminal() {
-            return Err(Problem::usage("`--answer -` reads replies, and standard input is a terminal")
-                .remedy("pipe one reply a line into it")
-                .into());
+            return Err(Problem::usage(
+                "`--answer -` reads replies, and standard input is a terminal",
+            )
+            .remedy("pipe one reply a line into it")
+            .into());
         }
         for line in std::io::stdin().lock().lines() {
             let line = line.context("reading replies from standard input")?;

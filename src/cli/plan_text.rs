@@ -165,8 +165,7 @@ fn confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
 /// One object with all artifacts.
 pub(super) fn json(talk: &PlanningSlice) -> Result<String, serde_json::Error> {
     let stages: Vec<_> = talk.judgements.values().collect();
-    let feasible =
-        !stages.iter().flat_map(|stage| &stage.violations).any(is_infeasible);
+    let feasible = !stages.iter().flat_map(|stage| &stage.violations).any(is_infeasible);
     let object = json!({
         "outline": talk.outline,
         "roadmap": talk.roadmap,

@@ -4,6 +4,7 @@
 //! the commit, so that nobody sees or acts on what is not durable; only calls that are safe to repeat may start while
 //! their intent is being written. A failed commit ends the session and never un-says an event. Screens, the headless runner and tests are all clients of the same [`SessionHandle`].
 
+pub mod agent;
 pub mod caps;
 pub mod controller;
 pub mod coordinator;

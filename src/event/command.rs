@@ -84,7 +84,9 @@ pub enum Command {
         nodes: Vec<TaskId>,
     },
     /// Gives planning up while the agent is still at work.
-    AbandonPlan { by: Actor },
+    AbandonPlan {
+        by: Actor,
+    },
     /// Ends this process's work on the session in good order.
     Close {
         why: super::CloseReason,

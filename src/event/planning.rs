@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalateReason, PatternChoice, Place,
-    PlanContext, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PolicyOverride, ReactLogEntry,
-    Roadmap, Schedule, Stage, StageJudgement, StepTrace, TaskId,
+    PlanContext, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PolicyOverride,
+    ReactLogEntry, Roadmap, Schedule, Stage, StageJudgement, StepTrace, TaskId,
 };
 
 /// Facts about planning.
@@ -27,7 +27,9 @@ pub enum PlanningEvent {
         drafter: String,
     },
     /// The person said what it is about.
-    GoalSet { goal: String },
+    GoalSet {
+        goal: String,
+    },
     /// The controller moved by a row of its table.
     Moved {
         row: String,
@@ -144,7 +146,9 @@ pub enum PlanningEvent {
         ideas: Vec<String>,
     },
     /// What keeps a stage from being drafted, in words.
-    Troubled { what: String },
+    Troubled {
+        what: String,
+    },
     /// From here on nothing is asked of a model.
     WentOffline {
         why: String,
@@ -157,7 +161,9 @@ pub enum PlanningEvent {
         roadmap: Option<Arc<Roadmap>>,
     },
     /// The last change by hand was taken back, or made again.
-    Undone { again: bool },
+    Undone {
+        again: bool,
+    },
 }
 
 impl PlanningEvent {

@@ -105,7 +105,10 @@ mod tests {
     #[test]
     fn words_are_answers_only_where_words_are_asked_for() {
         let asked = request(RequestKind::Goal, &[A::Reply, A::Abandon]);
-        assert_eq!(answer(&asked, "learn to draw").unwrap(), Answer::saying(A::Reply, "learn to draw"));
+        assert_eq!(
+            answer(&asked, "learn to draw").unwrap(),
+            Answer::saying(A::Reply, "learn to draw")
+        );
         assert_eq!(answer(&asked, "cancel").unwrap().action, A::Abandon);
         let escalation = request(RequestKind::Escalation, &[A::UseRelaxation(1), A::AcceptLate]);
         assert_eq!(answer(&escalation, "use 1").unwrap().action, A::UseRelaxation(1));
@@ -117,7 +120,8 @@ mod tests {
     #[test]
     fn a_denial_carries_its_reason() {
         let call = crate::model::CallId { task: "a".into(), attempt: 1, step: 1 };
-        let kind = RequestKind::Permission { call, tool: "shell.run".into(), class: "execute".into() };
+        let kind =
+            RequestKind::Permission { call, tool: "shell.run".into(), class: "execute".into() };
         let asked = request(kind, &[A::AllowOnce, A::Deny]);
         let denied = answer(&asked, "deny: not on a Friday").unwrap();
         assert_eq!(denied, Answer::saying(A::Deny, "not on a Friday"));

@@ -13,6 +13,7 @@ pub mod controller;
 pub mod diff;
 pub mod drawing;
 pub mod edit;
+pub mod executor;
 pub mod export;
 pub mod gate;
 pub mod grammar;

@@ -1,4 +1,4 @@
-//! How far agents have come with their tasks.
+//! What agents are doing in their tasks: enough to show it, and to take a task up again at any of its steps.
 
 use std::collections::BTreeMap;
 
@@ -6,47 +6,208 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::AgentEvent;
-use crate::model::TaskId;
+use crate::model::{ReActStep, TaskId};
+use crate::planning::executor::{Planned, Purpose, TaskState, Work};
 
-/// How much of a result is kept in the state; the journal has all of it.
-const KEPT_CHARS: usize = 1500;
+/// How much of a result is kept.
+pub const RESULT: usize = 1_500;
+/// How much is kept of the newest results, which the next decision is made from.
+pub const FRESH: usize = 12_000;
+/// How many results count as new.
+const NEWEST: usize = 2;
+/// How many results are kept at all; the journal has all of them.
+const KEPT: usize = 48;
+/// How much of a result is kept once a task is over.
+const AFTERWARDS: usize = 200;
 
-/// One call that an agent made.
+/// One call that was made, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentStep {
+    /// The number of the call within the attempt.
+    pub number: u32,
+    /// The step of the task's pattern it was made for.
+    pub step: String,
     pub tool: String,
     pub input: Value,
-    /// None while its outcome is not known.
-    pub output: Option<String>,
+    pub output: String,
     pub ok: bool,
 }
 
-/// An agent's work on one task.
+/// A call that was decided and of which nothing was heard yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenAction {
+    pub number: u32,
+    pub planned: Planned,
+}
+
+/// What a model said that nothing came of yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptAnswer {
+    pub purpose: String,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub calls: Value,
+}
+
+/// How far an agent is with a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentProgress {
     pub attempt: u32,
-    pub iteration: u32,
-    /// What the executor keeps between its steps.
-    pub state: Option<Value>,
+    /// The books of the executor, its [`TaskState`] among them.
+    pub work: Option<Work>,
     pub steps: Vec<AgentStep>,
-    /// Set once the task came to an end in words.
+    /// Calls made in this attempt, those that are no longer kept included.
+    pub calls: u32,
+    pub open: Option<OpenAction>,
+    /// What the model is being asked for.
+    pub asked: Option<String>,
+    pub kept: Option<KeptAnswer>,
     pub answer: Option<String>,
     pub tokens: u64,
-    /// What it does now, in one line.
+    /// One line for the screen.
     pub doing: String,
 }
 
-/// All agents of a session by their task.
+impl AgentProgress {
+    pub fn state(&self) -> Option<&TaskState> {
+        self.work.as_ref().map(|work| &work.state)
+    }
+
+    pub fn iteration(&self) -> u32 {
+        self.work.as_ref().map_or(0, |work| work.iteration)
+    }
+
+    /// Folds one event of this task. False if it makes no sense here.
+    pub fn fold(&mut self, event: &AgentEvent) -> bool {
+        match event {
+            AgentEvent::ModelAsked { purpose, .. } => {
+                (self.asked, self.kept) = (Some(purpose.clone()), None);
+                self.doing = format!("asks for {}", purpose.replace('_', " "));
+            }
+            AgentEvent::ModelAnswered { text, calls, tokens, .. } => {
+                self.tokens = self.tokens.saturating_add(*tokens);
+                self.kept = self.asked.take().map(|purpose| KeptAnswer {
+                    purpose,
+                    text: text.clone(),
+                    calls: calls.clone(),
+                });
+            }
+            AgentEvent::ModelFailed { tokens, failure, .. } => {
+                self.tokens = self.tokens.saturating_add(*tokens);
+                self.asked = None;
+                self.doing.clone_from(&failure.message);
+            }
+            AgentEvent::Partial { text, .. } => self.doing = first_line(text),
+            AgentEvent::Thought { step, .. } => self.doing = first_line(&step.content),
+            AgentEvent::Acted { attempt, step, .. } => return self.acted(*attempt, step),
+            AgentEvent::Observed { step, .. } => return self.observed(step),
+            AgentEvent::StateSaved { attempt, state, .. } => {
+                let Ok(work) = serde_json::from_value::<Work>(state.clone()) else { return false };
+                (self.attempt, self.kept) = (*attempt, None);
+                self.work = Some(work);
+            }
+            AgentEvent::Decided { attempt, decision, .. } => self.decided(*attempt, decision),
+            AgentEvent::Concluded { answer, tokens, .. } => self.concluded(answer, *tokens),
+            AgentEvent::ChildMoved { child, title, .. } => {
+                self.doing = first_line(&format!("{child}: {title}"));
+            }
+            // About the session, not about a task.
+            AgentEvent::Gated { .. } | AgentEvent::Granted { .. } | AgentEvent::Revoked { .. } => {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A task that begins anew forgets what was before; one that is taken up again does not.
+    fn decided(&mut self, attempt: u32, decision: &Value) {
+        if decision.get("_type").and_then(Value::as_str) != Some(BEGUN) {
+            return;
+        }
+        if decision.get("resumed").and_then(Value::as_bool) != Some(true) {
+            *self = Self::default();
+        }
+        self.attempt = attempt;
+    }
+
+    fn acted(&mut self, attempt: u32, step: &ReActStep) -> bool {
+        let (Some(tool), Some(input)) = (&step.tool_used, &step.tool_input) else { return false };
+        let word = |name: &str| step.metadata.get(name).and_then(Value::as_str);
+        let number = step.metadata.get("call").and_then(Value::as_u64).unwrap_or(0) as u32;
+        let purpose = match word("purpose") {
+            Some("lookup") => Purpose::Lookup,
+            _ => Purpose::Step,
+        };
+        let planned = Planned {
+            step: word("step").unwrap_or_default().to_owned(),
+            tool: tool.clone(),
+            args: input.clone(),
+            purpose,
+        };
+        self.attempt = attempt;
+        self.doing = first_line(&step.content);
+        self.calls = self.calls.max(number);
+        self.kept = None;
+        self.open = Some(OpenAction { number, planned });
+        true
+    }
+
+    fn observed(&mut self, step: &ReActStep) -> bool {
+        let Some(OpenAction { number, planned }) = self.open.take() else { return false };
+        let ok = step.metadata.get("ok").and_then(Value::as_bool).unwrap_or(false);
+        self.steps.push(AgentStep {
+            number,
+            step: planned.step,
+            tool: planned.tool,
+            input: planned.args,
+            output: cut(&step.content, FRESH),
+            ok,
+        });
+        if let Some(older) = self.steps.len().checked_sub(NEWEST + 1) {
+            self.steps[older].output = cut(&self.steps[older].output, RESULT);
+        }
+        let extra = self.steps.len().saturating_sub(KEPT);
+        self.steps.drain(..extra);
+        true
+    }
+
+    fn concluded(&mut self, answer: &str, tokens: u64) {
+        self.answer = Some(answer.to_owned());
+        self.tokens = self.tokens.max(tokens);
+        (self.open, self.asked, self.kept) = (None, None, None);
+        self.doing = first_line(answer);
+        for step in &mut self.steps {
+            step.output = cut(&step.output, AFTERWARDS);
+        }
+    }
+}
+
+/// The `_type` of the decision that begins a task or takes it up again.
+pub const BEGUN: &str = "TASK_BEGUN";
+
+fn first_line(text: &str) -> String {
+    cut(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim(), AFTERWARDS)
+}
+
+/// The beginning of a text, with a mark where it was cut, which counts.
+pub fn cut(text: &str, most: usize) -> String {
+    const MARK: &str = "… [truncated]";
+    if text.chars().nth(most).is_none() {
+        return text.to_owned();
+    }
+    let keep = most.saturating_sub(MARK.chars().count());
+    text.chars().take(keep).chain(MARK.chars()).collect()
+}
+
+/// The agents of a session, by task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct AgentSlice {
-    by_task: BTreeMap<TaskId, AgentProgress>,
-}
+pub struct AgentSlice(BTreeMap<TaskId, AgentProgress>);
 
 impl AgentSlice {
     pub fn get(&self, task: &TaskId) -> Option<&AgentProgress> {
-        self.by_task.get(task)
+        self.0.get(task)
     }
 
     /// What came of a task in words.
@@ -56,63 +217,18 @@ impl AgentSlice {
 
     /// The work of an attempt that did not come to its end.
     pub fn unfinished(&self, task: &TaskId) -> Option<&AgentProgress> {
-        self.get(task).filter(|progress| progress.answer.is_none() && !progress.steps.is_empty())
+        self.get(task).filter(|progress| progress.answer.is_none() && progress.work.is_some())
     }
 
-    pub(super) fn apply(&mut self, event: &AgentEvent) {
-        let Some(task) = event.task() else { return };
-        let progress = self.by_task.entry(task.clone()).or_default();
-        match event {
-            AgentEvent::Thought { attempt, step, .. } => {
-                progress.begin(*attempt);
-                progress.iteration = iteration(&step.metadata).unwrap_or(progress.iteration);
-                progress.doing = first_line(&step.content);
-            }
-            AgentEvent::Acted { attempt, step, .. } => {
-                progress.begin(*attempt);
-                progress.iteration = iteration(&step.metadata).unwrap_or(progress.iteration);
-                progress.doing = first_line(&step.content);
-                progress.steps.push(AgentStep {
-                    tool: step.tool_used.clone().unwrap_or_default(),
-                    input: step.tool_input.clone().unwrap_or_default(),
-                    output: None,
-                    ok: false,
-                });
-            }
-            AgentEvent::Observed { step, .. } => {
-                if let Some(last) = progress.steps.last_mut() {
-                    last.output = Some(step.content.chars().take(KEPT_CHARS).collect());
-                    last.ok = step.confidence_score.is_some_and(|score| score > 0.0);
-                }
-            }
-            AgentEvent::StateSaved { attempt, state, .. } => {
-                progress.begin(*attempt);
-                progress.state = Some(state.clone());
-            }
-            AgentEvent::ModelAnswered { tokens, .. } | AgentEvent::ModelFailed { tokens, .. } => {
-                progress.tokens = progress.tokens.saturating_add(*tokens);
-            }
-            AgentEvent::Concluded { answer, .. } => progress.answer = Some(answer.clone()),
-            _ => {}
+    pub fn iter(&self) -> impl Iterator<Item = (&TaskId, &AgentProgress)> {
+        self.0.iter()
+    }
+
+    /// Folds an event; one without a task is about planning.
+    pub(super) fn fold(&mut self, event: &AgentEvent) -> bool {
+        match event.task() {
+            Some(task) => self.0.entry(task.clone()).or_default().fold(event),
+            None => true,
         }
     }
-}
-
-impl AgentProgress {
-    /// A later attempt goes on where the one before it was interrupted; one that had ended begins anew.
-    fn begin(&mut self, attempt: u32) {
-        if attempt > self.attempt && self.answer.is_some() {
-            let tokens = self.tokens;
-            *self = Self { tokens, ..Self::default() };
-        }
-        self.attempt = self.attempt.max(attempt);
-    }
-}
-
-fn iteration(metadata: &serde_json::Map<String, Value>) -> Option<u32> {
-    metadata.get("iteration").and_then(Value::as_u64).and_then(|count| u32::try_from(count).ok())
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().chars().take(120).collect()
 }

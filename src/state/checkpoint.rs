@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{ApprovalRecord, RevisionHead};
 use super::{
-    AgentSlice, BreakerSlice, PlanSlice, PlanningSlice, RequestSlice, RunSlice, SessionSlice, SessionState,
-    TaskRow, TaskTable, Totals,
+    AgentSlice, BreakerSlice, PlanSlice, PlanningSlice, RequestSlice, RunSlice, SessionSlice,
+    SessionState, TaskRow, TaskTable, Totals,
 };
 use crate::event::{Event, PlanEvent, Record};
 use crate::model::{Plan, Seq};

@@ -4,7 +4,7 @@
 //! counted as an anomaly, never a panic. What is large stays in the journal: the trace is an index over records
 //! ([`timeline`]) and not part of the state.
 
-mod agents;
+pub mod agents;
 mod breakers;
 mod checkpoint;
 mod plan;
@@ -21,7 +21,7 @@ pub mod trace;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use agents::{AgentProgress, AgentSlice, AgentStep};
+pub use agents::{AgentProgress, AgentSlice};
 pub use breakers::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use plan::{PlanRevision, PlanSlice, RevisionHead};
@@ -64,6 +64,7 @@ pub struct SessionState {
     pub tasks: TaskTable,
     pub run: RunSlice,
     pub breakers: BreakerSlice,
+    /// What agents are doing in their tasks.
     pub agents: AgentSlice,
     /// What the person allowed for the rest of the session, as rules.
     pub grants: Vec<serde_json::Value>,
@@ -179,12 +180,12 @@ impl SessionState {
 
     /// What models used up counts, whether they answered well or not.
     fn apply_agent(&mut self, event: &AgentEvent, at: Timestamp) -> bool {
-        self.agents.apply(event);
+        let sensible = self.agents.fold(event);
         match event {
             AgentEvent::ModelAsked { ask, .. } => {
                 let next = *ask == self.totals.asks + 1;
                 self.totals.asks = self.totals.asks.max(*ask);
-                return next;
+                return next && sensible;
             }
             AgentEvent::ModelAnswered { tokens, cost, .. }
             | AgentEvent::ModelFailed { tokens, cost, .. } => {
@@ -212,7 +213,7 @@ impl SessionState {
             }
             _ => {}
         }
-        true
+        sensible
     }
 
     fn apply_plan(&mut self, event: &crate::event::PlanEvent, record: &Record) -> bool {

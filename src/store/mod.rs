@@ -46,8 +46,8 @@ pub use journal::Journal;
 pub use queue::Ack;
 pub use reader::{Reader, Watch};
 pub use record::{Batch, ForkPoint, NewSession, Row, SessionInfo, SessionSummary};
-pub use side::{Remembered, SideWrite, ToolCallRow};
 pub use search::WordQuery;
+pub use side::{Remembered, SideWrite, ToolCallRow};
 pub use upkeep::{Depth, Integrity, Removal, Sizes};
 
 use crate::model::SessionId;

@@ -14,12 +14,11 @@ use super::error::{Doing, StoreError};
 pub(super) const APPLICATION_ID: i64 = 0x506c_5772;
 
 /// Step `n` (from 0) leads from version `n` to version `n + 1`.
-const MIGRATIONS: &[&str] =
-    &[
-        include_str!("migrations/0001_journal.sql"),
-        include_str!("migrations/0002_index.sql"),
-        include_str!("migrations/0003_tools.sql"),
-    ];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_journal.sql"),
+    include_str!("migrations/0002_index.sql"),
+    include_str!("migrations/0003_tools.sql"),
+];
 
 /// The newest schema version this program knows.
 pub(super) const VERSION: i64 = MIGRATIONS.len().cast_signed() as i64;

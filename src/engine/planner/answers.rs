@@ -123,9 +123,13 @@ mod tests {
 
     #[test]
     fn hours_are_read_in_the_ways_people_write_them() {
-        for (answer, minutes) in
-            [("5", 300), ("2.5", 150), ("5 hours", 300), ("90 minutes", 90), ("6 hours a week", 360)]
-        {
+        for (answer, minutes) in [
+            ("5", 300),
+            ("2.5", 150),
+            ("5 hours", 300),
+            ("90 minutes", 90),
+            ("6 hours a week", 360),
+        ] {
             let mut context = context();
             take(&mut context, "weekly_minutes", answer, TODAY).unwrap();
             assert_eq!(context.constraints.weekly_minutes, Some(minutes), "{answer}");

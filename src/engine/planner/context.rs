@@ -50,9 +50,8 @@ impl Planner {
         let draft = match offline::draft(context, &self.library, today, self.proposals()) {
             Ok(draft) => draft,
             Err(error) => {
-                let work = Work::new(Outcome::FatalError).say(PlanningEvent::Said {
-                    text: format!("{error}: {}", error.hint()),
-                });
+                let work = Work::new(Outcome::FatalError)
+                    .say(PlanningEvent::Said { text: format!("{error}: {}", error.hint()) });
                 return watch.done(work, Some(0.0), vec![error.to_string()]);
             }
         };

@@ -98,9 +98,8 @@ impl Planner {
                 watch.done(work, Some(choice.confidence), draft.notes)
             }
             Err(error) => {
-                let mut work = work.say(PlanningEvent::Said {
-                    text: format!("{error}: {}", error.hint()),
-                });
+                let mut work =
+                    work.say(PlanningEvent::Said { text: format!("{error}: {}", error.hint()) });
                 work.outcome = Outcome::FatalError;
                 watch.done(work, Some(0.0), vec![error.to_string()])
             }
@@ -140,8 +139,7 @@ impl Planner {
         let mut entries = talk.adaptation_log.len();
         let mut context_changed = false;
         for wish in &talk.wishes {
-            let read =
-                wishes::read(&wish.text, &outline, roadmap.as_ref(), &wish.nodes, today);
+            let read = wishes::read(&wish.text, &outline, roadmap.as_ref(), &wish.nodes, today);
             for change in &read.edits {
                 match edit::apply(&outline, roadmap.as_ref(), change, &talk.locked) {
                     Ok(edited) => {

@@ -26,9 +26,7 @@ pub fn touches_stated(talk: &PlanningSlice, relaxation: &Relaxation) -> bool {
         return true;
     };
     let stated = |key: &str| {
-        context
-            .assumption(key)
-            .is_none_or(|known| known.origin != AssumptionOrigin::Template)
+        context.assumption(key).is_none_or(|known| known.origin != AssumptionOrigin::Template)
     };
     relaxation.changes.iter().any(|change| match change {
         LeverChange::LaterDeadline { .. } => {

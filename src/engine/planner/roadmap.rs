@@ -6,7 +6,9 @@ use jiff::Timestamp;
 
 use super::{Planner, Work, keep, trace};
 use crate::event::PlanningEvent;
-use crate::model::{AdaptationAction, AdaptationLogEntry, Origin, PlanOutline, Roadmap, Stage, TaskId};
+use crate::model::{
+    AdaptationAction, AdaptationLogEntry, Origin, PlanOutline, Roadmap, Stage, TaskId,
+};
 use crate::planning::controller::Outcome;
 use crate::planning::grammar::repair;
 use crate::planning::offline::{self, RoadmapDraft, Way, Wish};
@@ -32,14 +34,15 @@ impl Planner {
                     .roadmap
                     .options_tried
                     .iter()
-                    .map(|option| format!("{}: {} {}", option.label, option.summary, option.rationale))
+                    .map(|option| {
+                        format!("{}: {} {}", option.label, option.summary, option.rationale)
+                    })
                     .collect();
                 watch.done(self.built(talk, outline, draft, now), Some(1.0), told)
             }
             Err(error) => {
-                let work = Work::new(Outcome::FatalError).say(PlanningEvent::Said {
-                    text: format!("{error}: {}", error.hint()),
-                });
+                let work = Work::new(Outcome::FatalError)
+                    .say(PlanningEvent::Said { text: format!("{error}: {}", error.hint()) });
                 watch.done(work, Some(0.0), vec![error.to_string()])
             }
         }
@@ -77,8 +80,11 @@ impl Planner {
             work = work.say(PlanningEvent::Adapted { entry });
         }
         if !draft.removed.is_empty() {
-            let entry =
-                note(AdaptationAction::Remove, draft.removed, "the lean way leaves optional tasks out");
+            let entry = note(
+                AdaptationAction::Remove,
+                draft.removed,
+                "the lean way leaves optional tasks out",
+            );
             work = work.say(PlanningEvent::Adapted { entry });
         }
         work.say(PlanningEvent::RoadmapDrafted {

@@ -138,7 +138,9 @@ fn why(talk: &PlanningSlice, moved: &Transition) -> Vec<String> {
         confidence.heuristics,
         own.unwrap_or_default()
     )];
-    why.extend(judgement.violations.iter().map(|found| format!("{} {}", found.rule, found.message)));
+    why.extend(
+        judgement.violations.iter().map(|found| format!("{} {}", found.rule, found.message)),
+    );
     why
 }
 

@@ -74,7 +74,9 @@ fn questions(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         }
     }
     for question in &talk.questions {
-        asked.details.push(Detail::new("assumed", format!("{}: {}", question.key, question.assumed)));
+        asked
+            .details
+            .push(Detail::new("assumed", format!("{}: {}", question.key, question.assumed)));
     }
     asked.choices = vec![
         Choice::new(A::Reply, "answer", "the draft uses what you say"),
@@ -93,10 +95,8 @@ fn questions(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
 fn goal(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let mut asked =
         request(id, RequestKind::Goal, "What do you want to get done?", "there is no goal yet");
-    asked.choices = vec![
-        Choice::new(A::Reply, "say the goal", "planning begins with it"),
-        abandon(),
-    ];
+    asked.choices =
+        vec![Choice::new(A::Reply, "say the goal", "planning begins with it"), abandon()];
     let speech = Speech {
         lead: vec!["Tell me the goal in one sentence.".to_owned()],
         cta: ask(Ask::Goal),
@@ -150,8 +150,16 @@ fn findings(judgement: Option<&StageJudgement>) -> Vec<String> {
 }
 
 fn trouble_choices(talk: &PlanningSlice, asked: &mut Request) {
-    asked.choices.push(Choice::new(A::Reply, "say what to change", "the draft is made again with it"));
-    asked.choices.push(Choice::new(A::TryAgain, "try again", "the same stage is drafted once more"));
+    asked.choices.push(Choice::new(
+        A::Reply,
+        "say what to change",
+        "the draft is made again with it",
+    ));
+    asked.choices.push(Choice::new(
+        A::TryAgain,
+        "try again",
+        "the same stage is drafted once more",
+    ));
     if !talk.offline {
         asked.choices.push(Choice::new(
             A::GoOffline,
@@ -159,7 +167,11 @@ fn trouble_choices(talk: &PlanningSlice, asked: &mut Request) {
             "the built-in planner drafts this stage, without a model",
         ));
     }
-    asked.choices.push(Choice::new(A::Edit, "edit by hand", "change the best draft so far yourself"));
+    asked.choices.push(Choice::new(
+        A::Edit,
+        "edit by hand",
+        "change the best draft so far yourself",
+    ));
     asked.choices.push(abandon());
 }
 
@@ -272,7 +284,11 @@ fn budget(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     );
     asked.choices = vec![
         Choice::new(A::RaiseOnce, "raise once", "one more call, then it asks again"),
-        Choice::new(A::RaiseForSession, "raise for the session", "no limit until this session ends"),
+        Choice::new(
+            A::RaiseForSession,
+            "raise for the session",
+            "no limit until this session ends",
+        ),
         Choice::new(A::GoOffline, "go on offline", "the built-in planner takes over"),
         Choice::new(A::Abandon, "stop", "what was drafted stays readable"),
     ];
@@ -295,7 +311,8 @@ fn escalation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         (0, minutes) => format!("{minutes} minutes fit nowhere before the end"),
         (late, _) => format!("it would end {} working hours late", late.div_ceil(60)),
     };
-    let mut asked = request(id, RequestKind::Escalation, "The plan does not fit. What gives way?", why);
+    let mut asked =
+        request(id, RequestKind::Escalation, "The plan does not fit. What gives way?", why);
     for (number, relaxation) in (1u8..).zip(relaxations) {
         asked.choices.push(Choice::new(
             A::UseRelaxation(number),
@@ -312,7 +329,11 @@ fn escalation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         asked.details.push(Detail::new("fixed by you", hard));
     }
     asked.choices.push(Choice::new(A::AcceptLate, "accept late", "the deadline becomes soft"));
-    asked.choices.push(Choice::new(A::RequestChanges, "propose changes", "say what should be different"));
+    asked.choices.push(Choice::new(
+        A::RequestChanges,
+        "propose changes",
+        "say what should be different",
+    ));
     asked.choices.push(abandon());
     let speech = Speech {
         lead: vec!["The plan does not fit into the time there is.".to_owned()],
@@ -335,11 +356,15 @@ fn draft(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Reques
         ApprovalTarget::Final => ("Approve this plan?", "nothing runs before you approve it"),
     };
     let mut asked = request(id, RequestKind::Draft { target, version }, question, why);
-    asked.choices.push(Choice::new(A::Approve, "approve", match target {
-        ApprovalTarget::Pattern => "the outline is drafted",
-        ApprovalTarget::Outline => "the roadmap is drafted",
-        _ => "the schedule is made",
-    }));
+    asked.choices.push(Choice::new(
+        A::Approve,
+        "approve",
+        match target {
+            ApprovalTarget::Pattern => "the outline is drafted",
+            ApprovalTarget::Outline => "the roadmap is drafted",
+            _ => "the schedule is made",
+        },
+    ));
     common(talk, target, &mut asked);
     let speech = Speech {
         lead: vec![summary(talk, target)],
@@ -364,7 +389,13 @@ pub(super) fn final_plan(
         && schedule.lateness_minutes > 0
     {
         let hours = schedule.lateness_minutes.div_ceil(60);
-        asked.details.insert(0, Detail::new("late", format!("{hours} working hours after the deadline, accepted by you")));
+        asked.details.insert(
+            0,
+            Detail::new(
+                "late",
+                format!("{hours} working hours after the deadline, accepted by you"),
+            ),
+        );
     }
     let speech = Speech {
         lead: vec![summary(talk, ApprovalTarget::Final)],
@@ -399,7 +430,10 @@ fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
         let flagged = if choice.pattern.proposed_name().is_some() { ", proposed" } else { "" };
         asked.details.push(Detail::new(
             "pattern",
-            format!("{} / {subtype}{flagged}, {:.2}", choice.pattern.pattern_type, choice.confidence),
+            format!(
+                "{} / {subtype}{flagged}, {:.2}",
+                choice.pattern.pattern_type, choice.confidence
+            ),
         ));
         if choice.confidence < 0.70
             && let Some(second) = &choice.second
@@ -417,16 +451,17 @@ fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
     let judgement = stage.and_then(|stage| talk.judgements.get(&stage));
     asked.details.extend(confidence_detail(judgement));
     if talk.low_confidence {
-        asked.details.push(Detail::new("flagged", "low confidence was let pass under high autonomy"));
+        asked
+            .details
+            .push(Detail::new("flagged", "low confidence was let pass under high autonomy"));
     }
     for finding in findings(judgement) {
         asked.details.push(Detail::new("note", finding));
     }
     for wish in &talk.open_wishes {
-        asked.details.push(Detail::new(
-            "left open",
-            format!("{wish} (edit with e, or set up a model)"),
-        ));
+        asked
+            .details
+            .push(Detail::new("left open", format!("{wish} (edit with e, or set up a model)")));
     }
     if let Some(context) = talk.context.as_deref() {
         for assumed in &context.assumptions {

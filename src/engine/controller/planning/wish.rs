@@ -17,14 +17,14 @@ use crate::state::SessionState;
 
 /// Changes how the person is talked to; works in every session, with and without a conversation.
 pub(in super::super) fn set_policy(set: &PolicyOverride, save: bool, by: Actor) -> Decided {
-    let decision =
-        Decision::of(PlanningEvent::PolicySet { set: set.clone(), saved: save, by });
+    let decision = Decision::of(PlanningEvent::PolicySet { set: set.clone(), saved: save, by });
     Ok(if save { decision.then(Effect::SavePolicy(set.clone())) } else { decision })
 }
 
 fn node_exists(state: &SessionState, node: &TaskId) -> Result<(), Refusal> {
-    let known = state.planning.outline.as_deref().is_some_and(|outline| outline.node(node).is_some())
-        || state.tasks.position(node).is_some();
+    let known =
+        state.planning.outline.as_deref().is_some_and(|outline| outline.node(node).is_some())
+            || state.tasks.position(node).is_some();
     if known { Ok(()) } else { Err(Refusal::UnknownTask { task: node.clone() }) }
 }
 
@@ -63,8 +63,8 @@ pub(in super::super) fn lock(state: &SessionState, node: &TaskId, on: bool) -> D
 pub(in super::super) fn edit(state: &SessionState, edit: &PlanEdit, now: Timestamp) -> Decided {
     let talk = &state.planning;
     let outline = talk.outline.as_deref().ok_or(Refusal::NoPlan)?;
-    let edited = edits::apply(outline, talk.roadmap.as_deref(), edit, &talk.locked)
-        .map_err(refusal)?;
+    let edited =
+        edits::apply(outline, talk.roadmap.as_deref(), edit, &talk.locked).map_err(refusal)?;
     let mut draft = Draft::on(state, now);
     let entry = AdaptationLogEntry {
         id: format!("a{}", talk.adaptation_log.len() + 1),

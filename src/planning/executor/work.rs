@@ -1,0 +1,122 @@
+//! What the executor keeps between its steps, so that a task can be taken up at any of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{TaskState, TaskType};
+use crate::model::Digest;
+
+/// Why a call is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// It advances or repeats a step.
+    Step,
+    /// It only looks, within a step.
+    Lookup,
+}
+
+/// A call that was ruled to be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Planned {
+    pub step: String,
+    pub tool: String,
+    pub args: Value,
+    pub purpose: Purpose,
+}
+
+/// The books of one task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    pub state: TaskState,
+    /// What the planner wants done now.
+    #[serde(default)]
+    pub goals: Vec<String>,
+    /// Rounds of the planner so far.
+    #[serde(default)]
+    pub round: u32,
+    /// Iterations of the attempt so far; lookups are free.
+    #[serde(default)]
+    pub iteration: u32,
+    /// Calls that advanced or repeated a step of this state.
+    #[serde(default)]
+    pub calls: u32,
+    #[serde(default)]
+    pub step_calls: BTreeMap<String, u32>,
+    /// Calls that only looked, since the last step was done.
+    #[serde(default)]
+    pub lookups: u32,
+    /// Searches since something else was done.
+    #[serde(default)]
+    pub searches_in_a_row: u32,
+    /// The last wish was turned down; the next one that is leads back to the planner.
+    #[serde(default)]
+    pub rejected: bool,
+    /// Calls that failed, by tool and arguments.
+    #[serde(default)]
+    pub failed_calls: BTreeSet<Digest>,
+    /// What was found so far, and how many calls in a row found nothing new.
+    #[serde(default)]
+    pub sources: BTreeSet<String>,
+    #[serde(default)]
+    pub nothing_new: u32,
+    /// What the next decision must take into account, such as the end of failing test output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+    /// The iteration in which a model last judged the exit criteria.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_in: Option<u32>,
+    /// How the exit criteria stood when they were last looked at.
+    #[serde(default)]
+    pub findings: super::criteria::Findings,
+    /// Whether a full run was chosen: the planner is heard before and after.
+    #[serde(default)]
+    pub full: bool,
+}
+
+impl Work {
+    /// Begins a task of a type. What context already answers is done from the start.
+    pub fn begin(kind: &TaskType, goals: Vec<String>, has_context: bool) -> Self {
+        let mut state = kind.fresh_state();
+        if has_context {
+            for step in kind.steps.iter().filter(|step| step.given_by_context) {
+                state.advance(&step.name, Value::String("given by the context".to_owned()));
+            }
+        }
+        Self {
+            state,
+            goals,
+            round: 0,
+            iteration: 0,
+            calls: 0,
+            step_calls: BTreeMap::new(),
+            lookups: 0,
+            searches_in_a_row: 0,
+            rejected: false,
+            failed_calls: BTreeSet::new(),
+            sources: BTreeSet::new(),
+            nothing_new: 0,
+            feedback: None,
+            judged_in: None,
+            findings: BTreeMap::new(),
+            full: false,
+        }
+    }
+
+    /// Begins another task within the same attempt: what bounds the attempt goes on counting.
+    pub fn again(&self, kind: &TaskType, goals: Vec<String>) -> Self {
+        Self {
+            round: self.round,
+            iteration: self.iteration,
+            searches_in_a_row: self.searches_in_a_row,
+            sources: self.sources.clone(),
+            failed_calls: self.failed_calls.clone(),
+            judged_in: self.judged_in,
+            findings: self.findings.clone(),
+            full: self.full,
+            ..Self::begin(kind, goals, !self.sources.is_empty())
+        }
+    }
+}
