@@ -51,6 +51,9 @@ pub(crate) trait Adapter: Send + Sync + fmt::Debug {
 
     /// Learns from a refusal. `true` means that the next attempt will ask differently.
     fn adjust(&self, broken: &Broken, request: &GenerateRequest) -> bool;
+
+    /// An attempt was answered; what was tried out for it may stay.
+    fn succeeded(&self) {}
 }
 
 /// Where a provider is and how it is treated.
