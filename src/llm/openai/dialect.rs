@@ -71,7 +71,8 @@ impl Dialect {
 
     /// Learns from a refusal. `true` means that the next attempt differs.
     pub(super) fn adjust(&mut self, broken: &Broken, request: &GenerateRequest) -> bool {
-        if self.trying_whole {
+        let answered = broken.status.is_some() || is_about_content(&broken.error.code);
+        if self.trying_whole && answered {
             // It was not the stream that ailed it.
             (self.stream, self.stream_with_tools, self.trying_whole) = (true, true, false);
         } else if broken.error.code == "empty_answer" && self.streams(request) {
@@ -152,6 +153,11 @@ impl Dialect {
     }
 }
 
+/// Whether the server answered, only not in a way that can be used. A broken connection says nothing about dialects.
+fn is_about_content(code: &str) -> bool {
+    matches!(code, "empty_answer" | "bad_json" | "bad_shape" | "truncated_stream" | "server_error")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,6 +204,12 @@ mod tests {
         let empty = Broken { error, status: None, silence: false };
         let mut dialect = Dialect::COMPATIBLE;
         assert!(dialect.adjust(&empty, &request) && !dialect.streams(&request));
+        let error = ModelError::new("acme", "unreachable", Category::Transient, "reset", "");
+        let reset = Broken { error, status: None, silence: false };
+        assert!(
+            !dialect.adjust(&reset, &request) && !dialect.streams(&request),
+            "no answer at all"
+        );
         assert!(!dialect.adjust(&refusal(400, "too long"), &request));
         assert!(dialect.streams(&request), "it failed without a stream as well");
         assert!(dialect.adjust(&empty, &request));

@@ -103,7 +103,8 @@ impl Connection {
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(limits.connect);
         if is_loopback(&url) {
-            client = client.no_proxy();
+            // A new connection costs nothing here, and small servers drop kept ones after a failed stream.
+            client = client.no_proxy().pool_max_idle_per_host(0);
         }
         let client = client.build().map_err(|error| {
             let what = format!("could not prepare the connection to {provider}: {error}");
