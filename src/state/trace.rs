@@ -3,13 +3,15 @@
 //! An entry is a projection of a single record, so that a window of the trace costs what it shows, however long the
 //! session is. Text is passed on as it was journaled; whoever draws or prints it cleans it.
 
+mod planning;
+
 use jiff::Timestamp;
 
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
     RunEvent, SessionEvent, Stream, TaskEvent,
 };
-use crate::model::{Actor, ChoiceAction, RequestKind, Seq, TaskId};
+use crate::model::{Actor, ApprovalTarget, ChoiceAction, RequestKind, Seq, TaskId};
 
 /// What an entry is, for its glyph, its colour and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,6 +79,8 @@ impl TraceEntry {
             Event::Run(event) => run(event),
             Event::Task(event) => task(event)?,
             Event::Call(event) => call(event)?,
+            Event::Planning(event) => planning::planning(event)?,
+            Event::Agent(event) => planning::agent(event)?,
             Event::Unknown(unknown) => (
                 EntryKind::Unknown,
                 format!("an event of a kind this version does not know: {}", record.event.kind()),
@@ -112,6 +116,8 @@ impl TraceEntry {
             Event::Task(TaskEvent::Reset { .. }) => EntryKind::Started,
             Event::Call(CallEvent::Intended { .. }) => EntryKind::Action,
             Event::Call(_) => EntryKind::Observed,
+            Event::Planning(event) => return planning::planning_kind(event),
+            Event::Agent(event) => return planning::agent_kind(event),
             Event::Unknown(_) => EntryKind::Unknown,
         })
     }
@@ -304,6 +310,29 @@ pub fn action_word(action: ChoiceAction) -> &'static str {
         ChoiceAction::RaiseOnce => "raised once",
         ChoiceAction::RaiseForSession => "raised for the session",
         ChoiceAction::Stop => "stopped",
+        ChoiceAction::Approve => "approved",
+        ChoiceAction::RequestChanges => "changes requested",
+        ChoiceAction::Reject => "rejected",
+        ChoiceAction::PickOption(_) => "another option picked",
+        ChoiceAction::Reply => "answered",
+        ChoiceAction::SkipQuestions => "left to the planner",
+        ChoiceAction::Decline => "declined",
+        ChoiceAction::GoOn => "told to go on",
+        ChoiceAction::UseRelaxation(_) => "relaxed",
+        ChoiceAction::AcceptLate => "accepted late",
+        ChoiceAction::GoOffline => "told to go on offline",
+        ChoiceAction::TryAgain => "told to try again",
+        ChoiceAction::Edit => "edited by hand",
+        ChoiceAction::KeepAndStop => "kept and stopped",
+        ChoiceAction::AllowOnce => "allowed once",
+        ChoiceAction::AllowForSession => "allowed for the session",
+        ChoiceAction::AllowAlways => "always allowed",
+        ChoiceAction::Deny => "denied",
+        ChoiceAction::StopTask => "task stopped",
+        ChoiceAction::HandToMe => "taken over",
+        ChoiceAction::UseProvider => "provider allowed",
+        ChoiceAction::OfflineThisTime => "offline this time",
+        ChoiceAction::NeverUse => "provider refused",
     }
 }
 
@@ -312,7 +341,21 @@ pub fn request_word(kind: &RequestKind) -> &'static str {
     match kind {
         RequestKind::FinalPlan { .. } => "final plan",
         RequestKind::InDoubt { .. } => "call in doubt",
-        RequestKind::Cap { .. } => "cap reached",
+        RequestKind::Cap { .. } | RequestKind::PlanningCap { .. } => "cap reached",
+        RequestKind::Questions { .. } => "questions",
+        RequestKind::Goal => "goal",
+        RequestKind::Draft { target: ApprovalTarget::Pattern, .. } => "pattern",
+        RequestKind::Draft { target: ApprovalTarget::Outline, .. } => "outline",
+        RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => "roadmap",
+        RequestKind::Draft { target: ApprovalTarget::Final, .. } => "final plan",
+        RequestKind::Rfc { .. } => "new subtype",
+        RequestKind::LowConfidence { .. } => "low confidence",
+        RequestKind::Validation { .. } => "broken rules",
+        RequestKind::Escalation => "does not fit",
+        RequestKind::Permission { .. } => "permission",
+        RequestKind::TaskCap { .. } => "task at its limit",
+        RequestKind::Consent { .. } => "provider",
+        RequestKind::ModelTrouble { .. } => "model trouble",
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) fn answer(
         }
         RequestKind::InDoubt { call } => in_doubt(state, answered, answer.action, call, by),
         RequestKind::Cap { cap } => raise(state, answered, answer.action, *cap, now),
+        _ => None,
     }
     .ok_or(Refusal::NotOffered { id })?
 }

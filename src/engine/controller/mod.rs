@@ -64,6 +64,13 @@ pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp
         Command::SkipTask { task, with_dependents } => skip(state, task, *with_dependents, jobs),
         Command::CancelTask { task } => cancel(state, task),
         Command::SetJobs { jobs } => set_jobs(state, *jobs),
+        Command::SetPolicy { .. }
+        | Command::Comment { .. }
+        | Command::Lock { .. }
+        | Command::Edit { .. }
+        | Command::Undo
+        | Command::Redo
+        | Command::RequestChanges { .. } => Err(Refusal::NoPlan),
         Command::Close { why } => Ok(Decision::default().then(Effect::Close(why.clone()))),
     };
     decided.unwrap_or_else(|why| {
