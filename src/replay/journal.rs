@@ -48,11 +48,11 @@ impl RecordSource for JournalSource {
     }
 }
 
-fn record(row: &Row) -> Result<Record, SourceError> {
+pub(super) fn record(row: &Row) -> Result<Record, SourceError> {
     let event = Event::decode(&row.payload).map_err(unreadable)?;
     Ok(Record { seq: row.seq, at: row.at, event })
 }
 
-fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> SourceError {
+pub(super) fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> SourceError {
     SourceError(Box::new(error))
 }

@@ -5,6 +5,7 @@
 mod history;
 mod journal;
 mod source;
+pub mod spending;
 
 pub use history::{CHECKPOINT_INTERVAL, History};
 pub use journal::JournalSource;

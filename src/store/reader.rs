@@ -57,6 +57,14 @@ impl Reader {
         sessions::list(&self.connection, &self.database)
     }
 
+    /// Every session that got an event since a moment by the clock of this machine, hidden ones included.
+    pub fn sessions_written_since(
+        &self,
+        since: jiff::Timestamp,
+    ) -> Result<Vec<SessionInfo>, StoreError> {
+        sessions::written_since(&self.connection, &self.database, since.as_microsecond())
+    }
+
     /// One session, a hidden one included.
     pub fn session(&self, session: &SessionId) -> Result<SessionInfo, StoreError> {
         sessions::one(&self.connection, &self.database, session)

@@ -194,6 +194,18 @@ pub(super) fn list(
     rows.map(|row| row.doing(READING, database)?.checked(database)).collect()
 }
 
+/// Every session that got an event since a moment, hidden ones included.
+pub(super) fn written_since(
+    connection: &Connection,
+    database: &Path,
+    micros: i64,
+) -> Result<Vec<SessionInfo>, StoreError> {
+    let sql = format!("{COLUMNS} WHERE s.visibility < 2 AND s.updated_at >= ? ORDER BY s.key");
+    let mut statement = connection.prepare_cached(&sql).doing(READING, database)?;
+    let rows = statement.query_map([micros], stored).doing(READING, database)?;
+    rows.map(|row| row.doing(READING, database)?.checked(database)).collect()
+}
+
 /// One session, hidden or not.
 pub(super) fn one(
     connection: &Connection,

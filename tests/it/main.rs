@@ -8,6 +8,7 @@
 
 mod crash;
 mod engine;
+mod models;
 mod planning;
 mod program;
 mod screen;

@@ -120,7 +120,8 @@ impl Calibration {
         }
         let off = (self.correct(estimated) as f64 - reported as f64).abs() / reported as f64;
         self.samples = self.samples.saturating_add(1);
-        let weight = (1.0 / f64::from(self.samples)).max(Self::NEWEST);
+        // The estimate itself counts as two samples, so that one odd answer does not move it much.
+        let weight = (1.0 / f64::from(self.samples.saturating_add(2))).max(Self::NEWEST);
         self.ratio += (ratio - self.ratio) * weight;
         self.error += (off - self.error) * weight;
     }

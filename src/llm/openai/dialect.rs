@@ -32,6 +32,8 @@ pub(crate) struct Dialect {
     pub(super) usage_option: bool,
     stream: bool,
     stream_with_tools: bool,
+    /// Doing without a stream is being tried out; it stays only if it helps.
+    trying_whole: bool,
 }
 
 impl Dialect {
@@ -46,6 +48,7 @@ impl Dialect {
         usage_option: true,
         stream: true,
         stream_with_tools: true,
+        trying_whole: false,
     };
 
     /// Everybody else.
@@ -61,14 +64,24 @@ impl Dialect {
         request.stream && self.stream && (self.stream_with_tools || request.tools.is_empty())
     }
 
+    /// What was tried out worked.
+    pub(super) fn settle(&mut self) {
+        self.trying_whole = false;
+    }
+
     /// Learns from a refusal. `true` means that the next attempt differs.
     pub(super) fn adjust(&mut self, broken: &Broken, request: &GenerateRequest) -> bool {
-        if broken.error.code == "empty_answer" && self.streams(request) {
+        let answered = broken.status.is_some() || is_about_content(&broken.error.code);
+        if self.trying_whole && answered {
+            // It was not the stream that ailed it.
+            (self.stream, self.stream_with_tools, self.trying_whole) = (true, true, false);
+        } else if broken.error.code == "empty_answer" && self.streams(request) {
             if request.tools.is_empty() {
                 self.stream = false;
             } else {
                 self.stream_with_tools = false;
             }
+            self.trying_whole = true;
             return true;
         }
         let Some(status) = broken.status else { return false };
@@ -140,6 +153,11 @@ impl Dialect {
     }
 }
 
+/// Whether the server answered, only not in a way that can be used. A broken connection says nothing about dialects.
+fn is_about_content(code: &str) -> bool {
+    matches!(code, "empty_answer" | "bad_json" | "bad_shape" | "truncated_stream" | "server_error")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +195,26 @@ mod tests {
         assert!(
             dialect.adjust(&refusal(400, "Invalid schema for response_format"), &asking_json())
         );
+    }
+
+    #[test]
+    fn a_stream_is_given_up_only_if_that_helps() {
+        let request = GenerateRequest::new(vec![Message::user("x")]);
+        let error = ModelError::new("acme", "empty_answer", Category::Transient, "nothing", "");
+        let empty = Broken { error, status: None, silence: false };
+        let mut dialect = Dialect::COMPATIBLE;
+        assert!(dialect.adjust(&empty, &request) && !dialect.streams(&request));
+        let error = ModelError::new("acme", "unreachable", Category::Transient, "reset", "");
+        let reset = Broken { error, status: None, silence: false };
+        assert!(
+            !dialect.adjust(&reset, &request) && !dialect.streams(&request),
+            "no answer at all"
+        );
+        assert!(!dialect.adjust(&refusal(400, "too long"), &request));
+        assert!(dialect.streams(&request), "it failed without a stream as well");
+        assert!(dialect.adjust(&empty, &request));
+        dialect.settle();
+        assert!(!dialect.streams(&request), "it helped");
     }
 
     #[test]

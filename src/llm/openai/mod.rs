@@ -20,7 +20,7 @@ struct OpenAi {
     dialect: Mutex<Dialect>,
 }
 
-/// Opens a model. `hosted` means the provider whose dialect this is; other servers differ in details.
+/// Opens a model whose server is presumed to speak this dialect until it refuses something.
 pub(crate) fn open(
     info: ModelInfo,
     endpoint: Endpoint,
@@ -51,5 +51,9 @@ impl Adapter for OpenAi {
     fn adjust(&self, broken: &Broken, request: &GenerateRequest) -> bool {
         let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
         dialect.adjust(broken, request)
+    }
+
+    fn succeeded(&self) {
+        self.dialect.lock().unwrap_or_else(PoisonError::into_inner).settle();
     }
 }

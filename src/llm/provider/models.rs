@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Kind, ModelRole, OFFLINE, OllamaProbe, ProviderDef, RECORDED, Registry, RoleOptions};
 use crate::config::ModelSettings;
+use crate::config::models::LimitSettings;
 use crate::llm::cost::{Ledger, Price, PriceTable, Pricing, Rates};
 use crate::llm::keys::{self, Secret};
 use crate::llm::notebook::Notebook;
@@ -35,6 +36,8 @@ pub struct Models {
     prices: PriceTable,
     gates: Mutex<BTreeMap<String, Arc<Gate>>>,
     loaded: Mutex<BTreeMap<String, Secret>>,
+    limits: Limits,
+    retry: RetryPolicy,
 }
 
 impl Models {
@@ -42,11 +45,18 @@ impl Models {
         Self {
             registry: Registry::new(&settings),
             prices: PriceTable::built_in(),
+            limits: limits(&settings.limits.value),
+            retry: retry(&settings.limits.value),
             settings,
             notebook,
             gates: Mutex::default(),
             loaded: Mutex::default(),
         }
+    }
+
+    /// Sets limits finer than whole seconds.
+    pub fn with_limits(self, limits: Limits, retry: RetryPolicy) -> Self {
+        Self { limits, retry, ..self }
     }
 
     pub fn registry(&self) -> &Registry {
@@ -261,8 +271,8 @@ impl Models {
             provider: name.clone(),
             base_url,
             headers,
-            limits: self.limits(),
-            retry: self.retry(),
+            limits: self.limits,
+            retry: self.retry,
             gate: self.gate(provider),
             redactor: self.redactor(),
         })
@@ -279,31 +289,7 @@ impl Models {
 
     /// The time limits that hold, for those who show them.
     pub fn limits(&self) -> Limits {
-        let (own, built_in) = (&self.settings.limits.value, Limits::default());
-        let seconds = |own: Option<u64>, built_in| own.map_or(built_in, Duration::from_secs);
-        Limits {
-            connect: seconds(own.connect_sec, built_in.connect),
-            first_byte: seconds(own.first_byte_sec, built_in.first_byte),
-            idle: seconds(own.idle_sec, built_in.idle),
-            total: seconds(own.total_sec, built_in.total),
-            answer_bytes: own
-                .answer_mb
-                .map_or(built_in.answer_bytes, |mb| (mb.min(64) as usize) << 20),
-            line_bytes: built_in.line_bytes,
-        }
-    }
-
-    fn retry(&self) -> RetryPolicy {
-        let (own, built_in) = (&self.settings.limits.value, RetryPolicy::default());
-        let retries = own.retries.map_or(built_in.retries, |retries| retries.min(10) as u32);
-        RetryPolicy {
-            retries,
-            retries_after_silence: built_in.retries_after_silence.min(retries),
-            longest_retry_after: own
-                .retry_after_max_sec
-                .map_or(built_in.longest_retry_after, Duration::from_secs),
-            ..built_in
-        }
+        self.limits
     }
 
     /// The model a server offers first, for those who named none.
@@ -323,6 +309,32 @@ impl Models {
             let what = format!("{} offers no model", provider.name);
             wrong(&provider.name, &what, "name one with --model")
         })
+    }
+}
+
+fn limits(own: &LimitSettings) -> Limits {
+    let built_in = Limits::default();
+    let seconds = |own: Option<u64>, built_in| own.map_or(built_in, Duration::from_secs);
+    Limits {
+        connect: seconds(own.connect_sec, built_in.connect),
+        first_byte: seconds(own.first_byte_sec, built_in.first_byte),
+        idle: seconds(own.idle_sec, built_in.idle),
+        total: seconds(own.total_sec, built_in.total),
+        answer_bytes: own.answer_mb.map_or(built_in.answer_bytes, |mb| (mb.min(64) as usize) << 20),
+        line_bytes: built_in.line_bytes,
+    }
+}
+
+fn retry(own: &LimitSettings) -> RetryPolicy {
+    let built_in = RetryPolicy::default();
+    let retries = own.retries.map_or(built_in.retries, |retries| retries.min(10) as u32);
+    RetryPolicy {
+        retries,
+        retries_after_silence: built_in.retries_after_silence.min(retries),
+        longest_retry_after: own
+            .retry_after_max_sec
+            .map_or(built_in.longest_retry_after, Duration::from_secs),
+        ..built_in
     }
 }
 

@@ -72,17 +72,42 @@ impl Display for BodyFault {
     }
 }
 
+/// The mark some servers put before text. The event parser cannot stand it.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Takes a byte order mark off the beginning of a stream, however it is cut.
+#[derive(Default)]
+struct Beginning {
+    seen: Vec<u8>,
+    passed: bool,
+}
+
+impl Beginning {
+    fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
+        if self.passed {
+            return piece.to_vec();
+        }
+        self.seen.extend_from_slice(piece);
+        if self.seen.len() < BYTE_ORDER_MARK.len() && BYTE_ORDER_MARK.starts_with(&self.seen) {
+            return Vec::new();
+        }
+        self.passed = true;
+        let seen = std::mem::take(&mut self.seen);
+        seen.strip_prefix(BYTE_ORDER_MARK).map_or_else(|| seen.clone(), <[u8]>::to_vec)
+    }
+}
+
 /// Passes bytes on until there are too many of them, in all or in one line.
 fn bounded<B, E>(
     bytes: impl Stream<Item = Result<B, E>> + Send,
     most: usize,
     longest_line: usize,
-) -> impl Stream<Item = Result<B, BodyFault>> + Send
+) -> impl Stream<Item = Result<Vec<u8>, BodyFault>> + Send
 where
     B: AsRef<[u8]> + Send,
     E: Display + Send,
 {
-    let (mut total, mut line) = (0usize, 0usize);
+    let (mut total, mut line, mut beginning) = (0usize, 0usize, Beginning::default());
     bytes.map(move |piece| {
         let piece = piece.map_err(|error| BodyFault::Dropped(error.to_string()))?;
         let slice = piece.as_ref();
@@ -99,7 +124,7 @@ where
                 line = 0;
             }
         }
-        Ok(piece)
+        Ok(beginning.pass(slice))
     })
 }
 
@@ -110,8 +135,8 @@ struct LineReader<S> {
     ended: bool,
 }
 
-fn lines<B: AsRef<[u8]> + Send>(
-    bytes: impl Stream<Item = Result<B, BodyFault>> + Send,
+fn lines(
+    bytes: impl Stream<Item = Result<Vec<u8>, BodyFault>> + Send,
 ) -> impl Stream<Item = Result<WireEvent, BodyFault>> + Send {
     let reader = LineReader { bytes: Box::pin(bytes), pending: Vec::new(), ended: false };
     stream::unfold(reader, |mut reader| async move {
@@ -128,7 +153,7 @@ fn lines<B: AsRef<[u8]> + Send>(
                 return line_event(&rest).map(|event| (event, reader));
             }
             match reader.bytes.next().await {
-                Some(Ok(piece)) => reader.pending.extend_from_slice(piece.as_ref()),
+                Some(Ok(piece)) => reader.pending.extend_from_slice(&piece),
                 Some(Err(fault)) => {
                     reader.ended = true;
                     reader.pending.clear();
@@ -163,7 +188,7 @@ where
     let mut bytes = Box::pin(bounded(bytes, most, usize::MAX));
     let mut all = Vec::new();
     while let Some(piece) = bytes.next().await {
-        all.extend_from_slice(piece?.as_ref());
+        all.extend_from_slice(&piece?);
     }
     String::from_utf8(all).map_err(|_| BodyFault::NotUtf8)
 }
@@ -199,6 +224,18 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_taken_off_however_it_is_cut() {
+        let whole: &[u8] = b"\xef\xbb\xbfdata: x\n\n";
+        let bytes: Vec<&[u8]> = whole.chunks(1).collect();
+        for pieces in [vec![whole], bytes] {
+            let all = read(&pieces, Framing::Events, &Limits::default());
+            assert_eq!(all, [Ok("x".to_owned())]);
+        }
+        let half: &[u8] = b"\xef\xbb";
+        assert!(read(&[half], Framing::Events, &Limits::default()).is_empty());
+    }
+
+    #[test]
     fn too_much_is_refused_in_all_and_in_one_line() {
         let limits = Limits { answer_bytes: 40, line_bytes: 20, ..Limits::default() };
         let short: &[u8] = b"data: 12345\n\n";
@@ -220,8 +257,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..12)) {
-            let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+        fn no_bytes_make_it_panic(
+            marked in any::<bool>(),
+            pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..12),
+        ) {
+            let mark = marked.then_some(BYTE_ORDER_MARK);
+            let pieces: Vec<&[u8]> = mark.into_iter().chain(pieces.iter().map(Vec::as_slice)).collect();
             let limits = Limits { answer_bytes: 300, line_bytes: 80, ..Limits::default() };
             read(&pieces, Framing::Events, &limits);
             read(&pieces, Framing::Lines, &limits);

@@ -51,6 +51,9 @@ pub(crate) trait Adapter: Send + Sync + fmt::Debug {
 
     /// Learns from a refusal. `true` means that the next attempt will ask differently.
     fn adjust(&self, broken: &Broken, request: &GenerateRequest) -> bool;
+
+    /// An attempt was answered; what was tried out for it may stay.
+    fn succeeded(&self) {}
 }
 
 /// Where a provider is and how it is treated.
@@ -100,7 +103,8 @@ impl Connection {
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(limits.connect);
         if is_loopback(&url) {
-            client = client.no_proxy();
+            // A new connection costs nothing here, and small servers drop kept ones after a failed stream.
+            client = client.no_proxy().pool_max_idle_per_host(0);
         }
         let client = client.build().map_err(|error| {
             let what = format!("could not prepare the connection to {provider}: {error}");

@@ -85,6 +85,7 @@ impl<A: Adapter> HttpModel<A> {
             let broken = match attempt {
                 Ok(generated) => {
                     pass.conclude(CallOutcome::Success);
+                    self.adapter.succeeded();
                     set(spent, before);
                     return Ok(generated);
                 }

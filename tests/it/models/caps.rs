@@ -1,0 +1,93 @@
+//! Money: estimated before a call, booked after it, never beyond a cap.
+
+use planwright::config::models::PriceSettings;
+use planwright::config::{Origin, Sourced};
+use planwright::llm::cost::{Ceiling, Ledger, Pricing};
+use planwright::llm::ignore_deltas;
+use planwright::model::MicroDollars;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::question;
+use super::server::{Act, Server};
+use super::wire::{self, Format};
+
+/// Ten dollars for a million tokens: a hundredth of a cent each.
+fn priced(server: &Server) -> planwright::llm::provider::Models {
+    let mut settings = wire::settings(Format::OpenAi, server);
+    let value = PriceSettings { input: 10.0, output: 10.0, cached: None, cache_write: None };
+    settings.prices.insert("m".into(), Sourced { value, origin: Origin::BuiltIn });
+    let (limits, retry) = wire::quick();
+    wire::models_with(settings, limits, retry)
+}
+
+#[tokio::test]
+async fn a_cap_of_a_cent_is_never_exceeded_and_names_itself() {
+    let answer = json!({"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 200}});
+    let server = Server::start(vec![Act::json(&answer)]).await;
+    let models = priced(&server);
+    let ledger = Ledger::new();
+    ledger.limit(Ceiling::Session, Some(10_000));
+    let dialogue =
+        models.talk_to(models.open("mock", None).await.unwrap(), std::sync::Arc::clone(&ledger));
+    let mut request = question();
+    request.max_output_tokens = Some(300);
+    let cancel = CancellationToken::new();
+    let mut made = 0;
+    let error = loop {
+        match dialogue.reply(&request, &ignore_deltas, &cancel).await {
+            Ok(reply) => {
+                assert_eq!(
+                    reply.cost.money,
+                    Some(MicroDollars(3_000)),
+                    "what was reported is what is booked"
+                );
+                made += 1;
+            }
+            Err(error) => break error,
+        }
+    };
+    assert_eq!((error.code.as_str(), made), ("cap_reached", 3));
+    assert!(error.message.contains("budget_per_session_usd"), "{}", error.message);
+    assert!(ledger.spent(Ceiling::Session) <= 10_000);
+    assert_eq!(server.requests().len(), made, "the call that could exceed it was not made");
+    ledger.limit(Ceiling::Session, Some(20_000));
+    assert!(dialogue.reply(&request, &ignore_deltas, &cancel).await.is_ok(), "raised, it goes on");
+}
+
+#[tokio::test]
+async fn asking_again_is_paid_for_and_stopped_by_the_cap_as_well() {
+    let answer = json!({"choices": [{"message": {"content": "no json"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 100}});
+    let server = Server::start(vec![Act::json(&answer)]).await;
+    let models = priced(&server);
+    let ledger = Ledger::new();
+    ledger.limit(Ceiling::Day, Some(5_000));
+    let dialogue =
+        models.talk_to(models.open("mock", None).await.unwrap(), std::sync::Arc::clone(&ledger));
+    let mut request = question();
+    request.max_output_tokens = Some(300);
+    request.output_schema =
+        Some(planwright::llm::OutputSchema { name: "x".into(), schema: json!({"type": "object"}) });
+    let error =
+        dialogue.ask_json(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(error.code, "cap_reached", "{error:?}");
+    assert!(error.message.contains("daily_budget_usd"));
+    assert_eq!((server.requests().len(), ledger.spent(Ceiling::Day)), (1, 2_000));
+}
+
+#[tokio::test]
+async fn a_local_model_costs_nothing_unless_the_person_says_so() {
+    let server = Server::start(vec![Act::Reset]).await;
+    let plain = wire::models(Format::OpenAi, &server);
+    let model = plain.open("mock", None).await.unwrap();
+    assert!(model.info().local);
+    assert_eq!(plain.pricing(model.info()), Pricing::Free);
+    assert!(matches!(priced(&server).pricing(model.info()), Pricing::Known(_)));
+    let mut remote = model.info().clone();
+    remote.local = false;
+    assert_eq!(plain.pricing(&remote), Pricing::Unknown);
+    (remote.provider, remote.model) = ("anthropic".into(), "claude-sonnet-4-5-20250929".into());
+    assert!(matches!(plain.pricing(&remote), Pricing::Known(_)));
+}
