@@ -23,7 +23,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 13] = [
     "theme",
     "ascii",
     "jobs",
@@ -34,6 +34,9 @@ const NAMES: [&str; 10] = [
     "enable_react_tracing",
     "enable_tool_affinity",
     "keys",
+    "tools",
+    "permissions",
+    "mcp",
 ];
 
 /// Puts the values of a config file over the settings.
@@ -50,7 +53,7 @@ pub(super) fn apply(text: &str, path: &Path, settings: &mut Settings) -> Result<
     Ok(())
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     text: &'a str,
     path: &'a Path,
 }
@@ -79,16 +82,21 @@ impl Reader<'_> {
                     .ok_or_else(|| self.wrong(name, item, "a table of actions and keys"))?;
                 self.keys(table, settings)?;
             }
-            _ => {
-                return Err(ConfigError::Unknown {
-                    path: self.path.to_owned(),
-                    line: self.line(item),
-                    name: name.to_owned(),
-                    nearest: crate::text::nearest(name, NAMES).map(str::to_owned),
-                });
-            }
+            "tools" => self.tools(item, settings)?,
+            "permissions" => self.permissions(item, settings)?,
+            "mcp" => self.mcp(item, settings)?,
+            _ => return Err(self.unknown(name, item, &NAMES)),
         }
         Ok(())
+    }
+
+    pub(super) fn unknown(&self, name: &str, item: &Item, known: &[&'static str]) -> ConfigError {
+        ConfigError::Unknown {
+            path: self.path.to_owned(),
+            line: self.line(item),
+            name: name.to_owned(),
+            nearest: crate::text::nearest(name, known.iter().copied()).map(str::to_owned),
+        }
     }
 
     fn keys(&self, table: &dyn TableLike, settings: &mut Settings) -> Result<(), ConfigError> {
@@ -103,12 +111,16 @@ impl Reader<'_> {
         Sourced { value, origin: Origin::File(self.path.to_owned()) }
     }
 
-    fn text_value(&self, name: &str, item: &Item) -> Result<Sourced<String>, ConfigError> {
+    pub(super) fn text_value(
+        &self,
+        name: &str,
+        item: &Item,
+    ) -> Result<Sourced<String>, ConfigError> {
         let text = item.as_str().ok_or_else(|| self.wrong(name, item, "a text in quotes"))?;
         Ok(self.sourced(text.to_owned()))
     }
 
-    fn flag(&self, name: &str, item: &Item) -> Result<Sourced<bool>, ConfigError> {
+    pub(super) fn flag(&self, name: &str, item: &Item) -> Result<Sourced<bool>, ConfigError> {
         let flag = item.as_bool().ok_or_else(|| self.wrong(name, item, "true or false"))?;
         Ok(self.sourced(flag))
     }
@@ -123,7 +135,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.wrong(name, item, "a number from 1 to 64, or \"auto\""))
     }
 
-    fn positive(&self, name: &str, item: &Item) -> Result<Sourced<u64>, ConfigError> {
+    pub(super) fn positive(&self, name: &str, item: &Item) -> Result<Sourced<u64>, ConfigError> {
         item.as_integer()
             .and_then(|number| u64::try_from(number).ok())
             .filter(|number| *number > 0)
@@ -139,7 +151,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.wrong(name, item, "an amount in dollars"))
     }
 
-    fn wrong(&self, name: &str, item: &Item, expected: &'static str) -> ConfigError {
+    pub(super) fn wrong(&self, name: &str, item: &Item, expected: &'static str) -> ConfigError {
         ConfigError::Value {
             path: self.path.to_owned(),
             line: self.line(item),

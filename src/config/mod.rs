@@ -2,6 +2,7 @@
 
 mod file;
 mod paths;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 pub use file::ConfigError;
 pub use paths::{config_file, data_dir};
 use serde::Serialize;
+pub use tools::{McpConfig, PermissionConfig, ToolsConfig};
 
 use crate::model::{Caps, MicroDollars};
 
@@ -118,6 +120,11 @@ pub struct Settings {
     pub enable_tool_affinity: Sourced<bool>,
     /// Keys by the name of their action.
     pub keys: BTreeMap<String, Sourced<String>>,
+    pub tools: ToolsConfig,
+    /// The person's own rules, in the order of the file.
+    pub permissions: Vec<PermissionConfig>,
+    /// Servers of tools by name.
+    pub mcp: BTreeMap<String, McpConfig>,
 }
 
 impl Default for Settings {
@@ -133,6 +140,9 @@ impl Default for Settings {
             enable_react_tracing: Sourced::built_in(true),
             enable_tool_affinity: Sourced::built_in(true),
             keys: BTreeMap::new(),
+            tools: ToolsConfig::default(),
+            permissions: Vec::new(),
+            mcp: BTreeMap::new(),
         }
     }
 }
@@ -187,6 +197,7 @@ impl Settings {
             row("enable_tool_affinity", &self.enable_tool_affinity),
         ];
         rows.extend(self.keys.iter().map(|(name, key)| row(&format!("keys.{name}"), key)));
+        rows.extend(tools::rows(self, "config file"));
         rows
     }
 }

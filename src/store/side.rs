@@ -23,11 +23,25 @@ const CALLS_KEPT: i64 = 500;
 #[derive(Clone, Debug, PartialEq)]
 pub enum SideWrite {
     /// A text under the same key is replaced.
-    Memory { key: Option<String>, text: String, tags: Vec<String> },
+    Memory {
+        key: Option<String>,
+        text: String,
+        tags: Vec<String>,
+    },
     ToolCall(ToolCallRow),
-    Pin { tool: String, hash: String },
-    Output { scope: String, call: String, text: String },
-    Todo { scope: String, list: String },
+    Pin {
+        tool: String,
+        hash: String,
+    },
+    Output {
+        scope: String,
+        call: String,
+        text: String,
+    },
+    Todo {
+        scope: String,
+        list: String,
+    },
 }
 
 /// What one call taught about its tool.
@@ -51,8 +65,13 @@ pub struct Remembered {
 }
 
 /// Writes in a transaction of its own.
-pub(super) fn write_all(connection: &Connection, database: &Path, writes: &[SideWrite]) -> Result<(), StoreError> {
-    let mut encoder = Encoder::new().map_err(|error| StoreError::io("compressing for", database, error))?;
+pub(super) fn write_all(
+    connection: &Connection,
+    database: &Path,
+    writes: &[SideWrite],
+) -> Result<(), StoreError> {
+    let mut encoder =
+        Encoder::new().map_err(|error| StoreError::io("compressing for", database, error))?;
     immediate(connection, database, WRITING, |transaction| {
         writes.iter().try_for_each(|write| apply(transaction, database, &mut encoder, write))
     })
@@ -127,13 +146,16 @@ impl Reader {
             )
             .doing(READING, &self.database)?;
         let rows = statement
-            .query_map(params![words.join(" OR "), i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
-                let tags: String = row.get(2)?;
-                let tags = tags.lines().map(str::to_owned).collect();
-                // SQLite's figure is negative, the better the lower.
-                let score: f64 = row.get(3)?;
-                Ok(Remembered { key: row.get(0)?, text: row.get(1)?, tags, score: -score })
-            })
+            .query_map(
+                params![words.join(" OR "), i64::try_from(limit).unwrap_or(i64::MAX)],
+                |row| {
+                    let tags: String = row.get(2)?;
+                    let tags = tags.lines().map(str::to_owned).collect();
+                    // SQLite's figure is negative, the better the lower.
+                    let score: f64 = row.get(3)?;
+                    Ok(Remembered { key: row.get(0)?, text: row.get(1)?, tags, score: -score })
+                },
+            )
             .doing(READING, &self.database)?;
         let mut found: Vec<Remembered> =
             rows.collect::<rusqlite::Result<_>>().doing(READING, &self.database)?;
@@ -201,8 +223,8 @@ impl Reader {
             })
             .doing(READING, &self.database)?;
         let Some((codec, payload)) = found else { return Ok(None) };
-        let mut decoder =
-            Decoder::new().map_err(|error| StoreError::io("starting a reader of", &self.database, error))?;
+        let mut decoder = Decoder::new()
+            .map_err(|error| StoreError::io("starting a reader of", &self.database, error))?;
         let bytes = decoder
             .decode(codec, &payload)
             .map_err(|error| StoreError::damaged(&self.database, error.to_string()))?;

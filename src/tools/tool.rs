@@ -16,6 +16,11 @@ pub trait Tool: Send + Sync {
     /// Reads arguments that fit the schema and says what the call would touch. Changes nothing.
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError>;
 
+    /// What an approval of it is bound to, for tools of somebody else.
+    fn pin_hash(&self) -> Option<&Digest> {
+        None
+    }
+
     /// Carries the call out. What goes wrong is part of the answer.
     fn call<'a>(
         &'a self,

@@ -106,8 +106,9 @@ pub(super) async fn run(
 ) -> Result<Ran, ToolError> {
     let toolbox = &context.toolbox;
     let root = toolbox.workspace().root().to_owned();
-    let private = PrivateDirectory::make()
-        .map_err(|error| ToolError::new(Code::Io, format!("making a private directory: {error}")))?;
+    let private = PrivateDirectory::make().map_err(|error| {
+        ToolError::new(Code::Io, format!("making a private directory: {error}"))
+    })?;
     let settings = toolbox.settings();
     let person: BTreeMap<String, String> = std::env::vars().collect();
     let homes = Homes::find(&person);

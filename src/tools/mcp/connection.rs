@@ -29,7 +29,10 @@ impl ClientHandler for Ours {
         ClientConfig::new(ClientCapabilities::default(), name)
     }
 
-    fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) -> impl Future<Output = ()> + Send + '_ {
+    fn on_tool_list_changed(
+        &self,
+        _: NotificationContext<RoleClient>,
+    ) -> impl Future<Output = ()> + Send + '_ {
         self.changed.store(true, Ordering::Relaxed);
         std::future::ready(())
     }
@@ -74,8 +77,9 @@ impl Connection {
             McpReach::Http { url, token_variable } => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
                 if let Some(variable) = token_variable {
-                    let token = std::env::var(variable)
-                        .map_err(|_| unavailable(format!("{name}: the variable {variable} is not set")))?;
+                    let token = std::env::var(variable).map_err(|_| {
+                        unavailable(format!("{name}: the variable {variable} is not set"))
+                    })?;
                     config = config.auth_header(token);
                 }
                 let transport = StreamableHttpClientTransport::from_config(config);
@@ -101,7 +105,8 @@ impl Connection {
             .list_all_tools()
             .await
             .map_err(|error| unavailable(format!("{name} does not list its tools: {error}")))?;
-        self.hashes = self.tools.iter().map(|tool| (tool.name.to_string(), hash_of(tool))).collect();
+        self.hashes =
+            self.tools.iter().map(|tool| (tool.name.to_string(), hash_of(tool))).collect();
         Ok(())
     }
 
@@ -137,7 +142,12 @@ fn start(
     built.extend(listed.iter().filter_map(|name| Some((name.clone(), person.get(name)?.clone()))));
     built.extend(set.clone());
     let mut process = tokio::process::Command::new(program);
-    process.args(arguments).env_clear().envs(built).env(CALL_VARIABLE, format!("mcp/{name}")).process_group(0);
+    process
+        .args(arguments)
+        .env_clear()
+        .envs(built)
+        .env(CALL_VARIABLE, format!("mcp/{name}"))
+        .process_group(0);
     let (process, _) = TokioChildProcess::builder(process)
         .stderr(Stdio::null())
         .spawn()

@@ -36,7 +36,9 @@ pub struct ServerReport {
 
 impl Servers {
     pub fn new(servers: &BTreeMap<String, McpServer>) -> Self {
-        let made = servers.iter().map(|(name, config)| (name.clone(), Arc::new(Server::new(name, config.clone()))));
+        let made = servers
+            .iter()
+            .map(|(name, config)| (name.clone(), Arc::new(Server::new(name, config.clone()))));
         Self(made.collect())
     }
 
@@ -50,13 +52,25 @@ impl Servers {
 
     /// Only the server that a tool's name belongs to, if it belongs to one.
     pub fn only_for(&self, tool: &str) -> Self {
-        let of_tool = |name: &&String| tool.strip_prefix("mcp.").and_then(|rest| rest.strip_prefix(name.as_str())).is_some_and(|rest| rest.starts_with('.'));
-        Self(self.0.iter().filter(|(name, _)| of_tool(name)).map(|(name, server)| (name.clone(), Arc::clone(server))).collect())
+        let of_tool = |name: &&String| {
+            tool.strip_prefix("mcp.")
+                .and_then(|rest| rest.strip_prefix(name.as_str()))
+                .is_some_and(|rest| rest.starts_with('.'))
+        };
+        Self(
+            self.0
+                .iter()
+                .filter(|(name, _)| of_tool(name))
+                .map(|(name, server)| (name.clone(), Arc::clone(server)))
+                .collect(),
+        )
     }
 
     /// Connects to all servers at once and adds their tools. A server that does not answer is reported, not fatal.
     pub async fn register(&self, registry: &mut Registry) -> Vec<ServerReport> {
-        let listed = join_all(self.0.values().map(|server| async move { (server, server.tools().await) })).await;
+        let listed =
+            join_all(self.0.values().map(|server| async move { (server, server.tools().await) }))
+                .await;
         listed
             .into_iter()
             .map(|(server, tools)| {
@@ -78,7 +92,11 @@ impl Servers {
                         }
                         ServerReport { server: name, outcome: Ok(names), left_out }
                     }
-                    Err(error) => ServerReport { server: name, outcome: Err(error.message), left_out: Vec::new() },
+                    Err(error) => ServerReport {
+                        server: name,
+                        outcome: Err(error.message),
+                        left_out: Vec::new(),
+                    },
                 }
             })
             .collect()

@@ -50,7 +50,11 @@ impl Server {
             Admission::Allowed | Admission::Probe => Ok(()),
             Admission::Refused { retry_in_ms } => Err(ToolError::new(
                 Code::BreakerOpen,
-                format!("{} failed too often; try again in {} s", self.name, retry_in_ms.div_ceil(1000)),
+                format!(
+                    "{} failed too often; try again in {} s",
+                    self.name,
+                    retry_in_ms.div_ceil(1000)
+                ),
             )),
         }
     }
@@ -67,14 +71,23 @@ impl Server {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner).record(counted, now);
     }
 
-    async fn within<T>(&self, work: impl Future<Output = Result<T, ToolError>>) -> Result<T, ToolError> {
+    async fn within<T>(
+        &self,
+        work: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, ToolError> {
         let limit = self.config.time_limit;
         let outcome = tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
             let seconds = limit.as_secs();
-            Err(ToolError::new(Code::Timeout, format!("{} did not answer within {seconds} s", self.name)))
+            Err(ToolError::new(
+                Code::Timeout,
+                format!("{} did not answer within {seconds} s", self.name),
+            ))
         });
         self.record(&outcome);
-        if outcome.as_ref().is_err_and(|error| matches!(error.code, Code::ServerUnavailable | Code::Timeout)) {
+        if outcome
+            .as_ref()
+            .is_err_and(|error| matches!(error.code, Code::ServerUnavailable | Code::Timeout))
+        {
             // A server that hangs or broke off is started anew next time.
             self.stop().await;
         }
@@ -91,7 +104,10 @@ impl Server {
         .await
     }
 
-    async fn connected<'c>(&self, slot: &'c mut Option<Connection>) -> Result<&'c mut Connection, ToolError> {
+    async fn connected<'c>(
+        &self,
+        slot: &'c mut Option<Connection>,
+    ) -> Result<&'c mut Connection, ToolError> {
         if slot.as_ref().is_none_or(|connection| !connection.is_open()) {
             *slot = None;
             *slot = Some(Connection::open(&self.name, &self.config.reach).await?);
@@ -135,7 +151,9 @@ impl Server {
             ServiceError::McpError(error) => {
                 ToolError::new(Code::Reported, format!("{}: {}", self.name, error.message))
             }
-            other => ToolError::new(Code::ServerUnavailable, format!("{} broke off: {other}", self.name)),
+            other => {
+                ToolError::new(Code::ServerUnavailable, format!("{} broke off: {other}", self.name))
+            }
         }
     }
 

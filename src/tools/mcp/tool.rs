@@ -46,11 +46,19 @@ impl McpTool {
         }
         let schema = Value::Object(Map::clone(&tool.input_schema));
         if schema.to_string().len() > LARGEST_SCHEMA {
-            return Err(format!("{}: the arguments of {remote_name} are described at too great length", server.name()));
+            return Err(format!(
+                "{}: the arguments of {remote_name} are described at too great length",
+                server.name()
+            ));
         }
-        let description = crate::text::clean(tool.description.as_deref().unwrap_or_default()).into_owned();
+        let description =
+            crate::text::clean(tool.description.as_deref().unwrap_or_default()).into_owned();
         let effects = &server.config.effects;
-        let effect = effects.get(&remote_name).or_else(|| effects.get("*")).copied().unwrap_or(Effect::Foreign);
+        let effect = effects
+            .get(&remote_name)
+            .or_else(|| effects.get("*"))
+            .copied()
+            .unwrap_or(Effect::Foreign);
         let meta = ToolMeta {
             name: format!("mcp.{}.{remote_name}", server.name()),
             version: hash_of(tool).short().to_owned(),
@@ -75,8 +83,17 @@ impl Tool for McpTool {
         &self.meta
     }
 
+    fn pin_hash(&self) -> Option<&Digest> {
+        Some(&self.hash)
+    }
+
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let approved = context.toolbox.services().pins.as_ref().and_then(|pins| pins.approved(&self.meta.name));
+        let approved = context
+            .toolbox
+            .services()
+            .pins
+            .as_ref()
+            .and_then(|pins| pins.approved(&self.meta.name));
         let standing = match approved {
             None => PinStanding::New,
             Some(hash) if hash == self.hash => PinStanding::Approved,
@@ -88,10 +105,15 @@ impl Tool for McpTool {
         Ok(resolved)
     }
 
-    fn call<'a>(&'a self, resolved: &'a Resolved, context: &'a ToolContext) -> BoxFuture<'a, Answer> {
+    fn call<'a>(
+        &'a self,
+        resolved: &'a Resolved,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             let arguments = resolved.args.as_object().cloned().unwrap_or_default();
-            let called = self.server.call(&self.remote_name, &self.hash, arguments, &context.cancel).await;
+            let called =
+                self.server.call(&self.remote_name, &self.hash, arguments, &context.cancel).await;
             match called {
                 Ok(result) => answer(&result, context.toolbox.settings().model_output_bytes),
                 Err(error) => error.into(),
@@ -106,12 +128,15 @@ fn answer(result: &CallToolResult, most: usize) -> Answer {
     let shown = limit::middle(&text, most);
     let cut = shown.len() < text.len();
     let mut data = json!({ "text": shown, "truncated": cut });
-    if let Some(structured) = result.structured_content.as_ref().filter(|value| value.to_string().len() <= most) {
+    if let Some(structured) =
+        result.structured_content.as_ref().filter(|value| value.to_string().len() <= most)
+    {
         data["structured"] = structured.clone();
     }
     let answer = if result.is_error == Some(true) {
         let message = limit::cut(&text, 500);
-        let failure = Failure::from(ToolError::new(Code::Reported, format!("the tool says: {message}")));
+        let failure =
+            Failure::from(ToolError::new(Code::Reported, format!("the tool says: {message}")));
         ToolResult::failure_with(&failure, data)
     } else {
         ToolResult::success(data).sure(0.8)
@@ -122,8 +147,12 @@ fn answer(result: &CallToolResult, most: usize) -> Answer {
 fn text_of(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(image) => format!("[image, {}, {} bytes in base64]", image.mime_type, image.data.len()),
-        ContentBlock::Audio(audio) => format!("[audio, {}, {} bytes in base64]", audio.mime_type, audio.data.len()),
+        ContentBlock::Image(image) => {
+            format!("[image, {}, {} bytes in base64]", image.mime_type, image.data.len())
+        }
+        ContentBlock::Audio(audio) => {
+            format!("[audio, {}, {} bytes in base64]", audio.mime_type, audio.data.len())
+        }
         ContentBlock::ResourceLink(link) => format!("[link to {}]", link.uri),
         other => serde_json::to_string(other).unwrap_or_default(),
     }

@@ -11,7 +11,8 @@ pub struct PrivateDirectory(PathBuf);
 
 impl PrivateDirectory {
     pub fn make() -> io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("planwright-{}", uuid::Uuid::now_v7().simple()));
+        let path =
+            std::env::temp_dir().join(format!("planwright-{}", uuid::Uuid::now_v7().simple()));
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         builder.create(&path)?;
