@@ -139,6 +139,8 @@ codes! {
     UnknownTool = "unknown_tool", Recoverable;
     /// The arguments do not fit; says nothing about the tool.
     BadArgs = "bad_args", Recoverable;
+    /// The same arguments failed before; a retry must change something.
+    SameArgs = "same_args", Recoverable;
     /// Not among the tools that this caller may use.
     NotAllowedHere = "not_allowed_here", Recoverable;
     MissingPrerequisite = "missing_prerequisite", Recoverable;

@@ -12,4 +12,5 @@ mod planning;
 mod program;
 mod screen;
 mod support;
+mod tools;
 mod torture;

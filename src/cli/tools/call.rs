@@ -228,7 +228,7 @@ pub(super) async fn trust(shared: &Shared, app: &App, name: &str) -> anyhow::Res
                 out.line(&serde_json::json!({ "tool": tool, "hash": hash }).to_string())?;
             } else {
                 let about = crate::text::clean_line(&found.meta().description).into_owned();
-                out.line(&format!("{tool}  {}", crate::tools::limit::cut(&about, 100)))?;
+                out.line(&format!("{tool}  {}", crate::text::truncate_end(&about, 100)))?;
             }
         }
     }

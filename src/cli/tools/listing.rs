@@ -10,8 +10,8 @@ use crate::cli::{Exit, Out, Shared};
 use crate::kit::{self, Known};
 use crate::planning::affinity::{Affinity, Ranked, ToolProfile, features, rank, rank_correlation};
 use crate::store::ToolCallRow;
-use crate::text::{clean_line, pad_right};
-use crate::tools::{Effect, Registry, Rule, ToolMeta, builtin, limit};
+use crate::text::{clean_line, pad_right, truncate_end};
+use crate::tools::{Effect, Registry, Rule, ToolMeta, builtin};
 
 /// What a class is called in lists.
 fn class_word(effect: Effect) -> &'static str {
@@ -72,7 +72,7 @@ pub(super) async fn list(shared: &Shared, app: &App, task: Option<&str>) -> anyh
         let scored = scores
             .get(&meta.name)
             .map_or_else(String::new, |ranked| format!("{:.3}  ", ranked.affinity.score));
-        let about = limit::cut(&clean_line(&meta.description), 90);
+        let about = truncate_end(&clean_line(&meta.description), 90).into_owned();
         out.line(&format!(
             "{}  {}  {scored}{about}",
             pad_right(&meta.name, wide),
