@@ -106,6 +106,11 @@ impl App {
         })
     }
 
+    /// The directory of the store, unless there is no home to keep it in.
+    pub fn data_dir(&self) -> Option<&Path> {
+        self.data_dir.as_deref()
+    }
+
     /// Knows the keys of model providers, so that they are found wherever they turn up.
     pub fn redactor(&self) -> Redactor {
         Redactor::new(self.key_variables().iter().filter_map(|name| std::env::var(name).ok()))

@@ -16,6 +16,7 @@ mod run;
 mod session;
 mod sessions;
 mod themes;
+mod tools;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -104,6 +105,8 @@ pub enum Subcommands {
     Check(check::CheckArgs),
     /// Write the plan of a session for other programs
     Export(export::ExportArgs),
+    /// List the tools, show one, see how they did, or call one
+    Tools(tools::ToolsArgs),
     /// Show settings and where they came from
     Config(config::ConfigArgs),
     /// Say what works here and what to do about the rest
@@ -146,6 +149,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Sessions(args)) => sessions::sessions(&shared, &args),
         Some(Subcommands::Check(args)) => check::check(&shared, &args),
         Some(Subcommands::Export(args)) => export::export(&shared, &args),
+        Some(Subcommands::Tools(args)) => tools::tools(&shared, &args),
         Some(Subcommands::Config(args)) => config::config(&shared, &args),
         Some(Subcommands::Doctor(args)) => doctor::doctor(&shared, &args),
         Some(Subcommands::Themes) => themes::themes(&shared),

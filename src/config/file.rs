@@ -25,7 +25,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 24] = [
     "theme",
     "ascii",
     "jobs",
@@ -47,6 +47,9 @@ const NAMES: [&str; 21] = [
     "confidence_escalate",
     "confidence_weights",
     "keys",
+    "tools",
+    "permissions",
+    "mcp",
 ];
 
 /// Puts the values of a config file over the settings.
@@ -63,7 +66,7 @@ pub(super) fn apply(text: &str, path: &Path, settings: &mut Settings) -> Result<
     Ok(())
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     text: &'a str,
     path: &'a Path,
 }
@@ -106,17 +109,15 @@ impl Reader<'_> {
                     .ok_or_else(|| self.wrong(name, item, "a table of actions and keys"))?;
                 self.keys(table, settings)?;
             }
+            "tools" => self.tools(item, settings)?,
+            "permissions" => self.permissions(item, settings)?,
+            "mcp" => self.mcp(item, settings)?,
             _ if models::NAMES.contains(&name) => {
                 self.model_setting(name, item, &mut settings.models)?;
             }
             _ => {
-                return Err(ConfigError::Unknown {
-                    path: self.path.to_owned(),
-                    line: self.line(item),
-                    name: name.to_owned(),
-                    nearest: crate::text::nearest(name, NAMES.into_iter().chain(models::NAMES))
-                        .map(str::to_owned),
-                });
+                let known: Vec<&'static str> = NAMES.into_iter().chain(models::NAMES).collect();
+                return Err(self.unknown(name, item, &known));
             }
         }
         Ok(())
@@ -144,6 +145,15 @@ impl Reader<'_> {
         Ok(())
     }
 
+    pub(super) fn unknown(&self, name: &str, item: &Item, known: &[&'static str]) -> ConfigError {
+        ConfigError::Unknown {
+            path: self.path.to_owned(),
+            line: self.line(item),
+            name: name.to_owned(),
+            nearest: crate::text::nearest(name, known.iter().copied()).map(str::to_owned),
+        }
+    }
+
     fn keys(&self, table: &dyn TableLike, settings: &mut Settings) -> Result<(), ConfigError> {
         for (action, item) in table.iter() {
             let key = self.text_value(action, item)?;
@@ -156,12 +166,16 @@ impl Reader<'_> {
         Sourced { value, origin: Origin::File(self.path.to_owned()) }
     }
 
-    fn text_value(&self, name: &str, item: &Item) -> Result<Sourced<String>, ConfigError> {
+    pub(super) fn text_value(
+        &self,
+        name: &str,
+        item: &Item,
+    ) -> Result<Sourced<String>, ConfigError> {
         let text = item.as_str().ok_or_else(|| self.wrong(name, item, "a text in quotes"))?;
         Ok(self.sourced(text.to_owned()))
     }
 
-    fn flag(&self, name: &str, item: &Item) -> Result<Sourced<bool>, ConfigError> {
+    pub(super) fn flag(&self, name: &str, item: &Item) -> Result<Sourced<bool>, ConfigError> {
         let flag = item.as_bool().ok_or_else(|| self.wrong(name, item, "true or false"))?;
         Ok(self.sourced(flag))
     }
@@ -176,7 +190,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.wrong(name, item, "a number from 1 to 64, or \"auto\""))
     }
 
-    fn positive(&self, name: &str, item: &Item) -> Result<Sourced<u64>, ConfigError> {
+    pub(super) fn positive(&self, name: &str, item: &Item) -> Result<Sourced<u64>, ConfigError> {
         item.as_integer()
             .and_then(|number| u64::try_from(number).ok())
             .filter(|number| *number > 0)
@@ -200,7 +214,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.wrong(name, item, "an amount in dollars"))
     }
 
-    fn wrong(&self, name: &str, item: &Item, expected: &'static str) -> ConfigError {
+    pub(super) fn wrong(&self, name: &str, item: &Item, expected: &'static str) -> ConfigError {
         ConfigError::Value {
             path: self.path.to_owned(),
             line: self.line(item),

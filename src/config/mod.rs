@@ -3,6 +3,7 @@
 mod file;
 pub mod models;
 mod paths;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,6 +13,7 @@ pub use file::ConfigError;
 pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
 use serde::Serialize;
+pub use tools::{McpConfig, PermissionConfig, ToolsConfig};
 
 use crate::model::{Caps, Limits, MicroDollars, PlanLimits};
 
@@ -142,6 +144,11 @@ pub struct Settings {
     pub confidence_weights: Sourced<BTreeMap<String, f64>>,
     /// Keys by the name of their action.
     pub keys: BTreeMap<String, Sourced<String>>,
+    pub tools: ToolsConfig,
+    /// The person's own rules, in the order of the file.
+    pub permissions: Vec<PermissionConfig>,
+    /// Servers of tools by name.
+    pub mcp: BTreeMap<String, McpConfig>,
 }
 
 /// The parts of a confidence and how much each counts; without a model the last two count alone.
@@ -181,6 +188,9 @@ impl Default for Settings {
                 CONFIDENCE_WEIGHTS.map(|(name, weight)| (name.to_owned(), weight)).into(),
             ),
             keys: BTreeMap::new(),
+            tools: ToolsConfig::default(),
+            permissions: Vec::new(),
+            mcp: BTreeMap::new(),
         }
     }
 }
@@ -283,6 +293,7 @@ impl Settings {
             models.prices.iter().map(|(name, price)| row(&format!("prices.{name}"), price)),
         );
         rows.extend(self.keys.iter().map(|(name, key)| row(&format!("keys.{name}"), key)));
+        rows.extend(tools::rows(self, "config file"));
         rows
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::planning::affinity::Affinity;
+use crate::planning::affinity::{self, Affinity, Ranked};
 
 /// What one call taught about its tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,4 +31,43 @@ pub struct ToolChoice {
     /// Tools that were not considered, and why: `breaker_open`, `below_threshold`, `not_permitted`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<(String, String)>,
+}
+
+/// How many of the next best tools are kept with a choice.
+const OTHERS: usize = 5;
+
+impl ToolChoice {
+    /// Chooses the best tool at or above the threshold whose breaker is not open. None where no tool will do.
+    pub fn of(ranked: &[Ranked], breaker_open: impl Fn(&str) -> bool) -> Option<Self> {
+        let (chosen, left_out) = affinity::choose(ranked, breaker_open);
+        let chosen = chosen?;
+        let others = ranked.iter().filter(|other| other.tool != chosen.tool);
+        Some(Self {
+            tool: chosen.tool.clone(),
+            affinity: chosen.affinity,
+            given: chosen.given,
+            others: others.take(OTHERS).map(|other| (other.tool.clone(), other.affinity.score)).collect(),
+            left_out,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_says_what_else_there_was_and_what_was_left_out() {
+        let ranked = |tool: &str, fit: f64| Ranked {
+            tool: tool.into(),
+            affinity: Affinity::of(fit, fit, fit, fit),
+            given: false,
+        };
+        let all = [ranked("broken", 0.9), ranked("good", 0.8), ranked("poor", 0.1)];
+        let choice = ToolChoice::of(&all, |tool| tool == "broken").unwrap();
+        assert_eq!(choice.tool, "good");
+        assert_eq!(choice.left_out, [("broken".into(), "breaker_open".into()), ("poor".into(), "below_threshold".into())]);
+        assert_eq!(choice.others.len(), 2);
+        assert_eq!(ToolChoice::of(&all[2..], |_| false), None);
+    }
 }

@@ -36,6 +36,8 @@ pub struct ToolCall {
     pub args: Value,
     /// Why this tool, where there was a choice.
     pub choice: Option<ToolChoice>,
+    /// The hash of arguments that failed before, if this is a retry that must change something.
+    pub failed_args: Option<Digest>,
     pub filter: ToolFilter,
     pub cancel: CancellationToken,
     pub held: HeldPermit,
@@ -48,6 +50,7 @@ impl ToolCall {
             tool: tool.to_owned(),
             args,
             choice: None,
+            failed_args: None,
             filter: ToolFilter::default(),
             cancel: CancellationToken::new(),
             held: HeldPermit::default(),
@@ -270,6 +273,15 @@ impl Toolbox {
         &self.0.parts.sandbox
     }
 
+    /// Whether commands are confined in this workspace. One that holds our own files does not keep commands from them.
+    pub fn sandbox_state(&self) -> SandboxState {
+        if self.0.parts.workspace.holds_forbidden() {
+            let why = "the workspace holds the files of Planwright itself".to_owned();
+            return SandboxState::NotEnforced { why };
+        }
+        self.0.parts.sandbox.state()
+    }
+
     pub fn services(&self) -> &Services {
         &self.0.parts.services
     }
@@ -319,6 +331,10 @@ impl Toolbox {
         }
         let checked = super::schema::check(&meta.schema, &call.args)
             .map_err(|message| ToolError::new(Code::BadArgs, message))?;
+        if call.failed_args.as_ref() == Some(&Digest::of_json(&checked.args)) {
+            let message = "the same arguments failed before; change something";
+            return Err(ToolError::new(Code::SameArgs, message));
+        }
         if let Some(missing) =
             meta.prerequisites.iter().find(|name| !standing.produced.contains(*name))
         {
@@ -388,7 +404,7 @@ impl Toolbox {
                 why,
                 offers,
                 binding: binding.clone(),
-                sandbox: self.0.parts.sandbox.state(),
+                sandbox: self.sandbox_state(),
             };
             let answer = tokio::select! {
                 answer = self.bracket().ask(&ask) => answer,
@@ -418,7 +434,7 @@ impl Toolbox {
             autonomy: standing.autonomy,
             approval_policy: standing.approval_policy,
             plan: standing.plan.as_ref(),
-            sandbox: &self.0.parts.sandbox.state(),
+            sandbox: &self.sandbox_state(),
             rules: &standing.rules,
             grants: &standing.grants,
             secret_at: secret_at.as_deref(),
@@ -462,7 +478,7 @@ impl Toolbox {
             "version": meta.version,
             "resolved": prepared.resolved,
             "directory": self.0.parts.workspace.root().display().to_string(),
-            "sandbox": self.0.parts.sandbox.state(),
+            "sandbox": self.sandbox_state(),
         }))
     }
 
@@ -573,6 +589,29 @@ impl Prepared {
     fn identity(&self) -> Digest {
         let meta = self.tool.meta();
         Digest::of_json(&json!({ "tool": meta.name, "args": self.resolved.args }))
+    }
+}
+
+/// What the disk says about a call whose outcome is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// The file holds what the call was to write.
+    Happened,
+    /// The file holds what it held before.
+    NotYet,
+    /// Neither; the person decides.
+    Unknown,
+}
+
+/// Looks at the disk for a call of a verifiable tool (trust 3.6). Anything else is unknown.
+pub fn verify(resolved: &Resolved, workspace: &Workspace) -> Verification {
+    let ([touched], Some(after)) = (resolved.paths.as_slice(), &resolved.after_hash) else {
+        return Verification::Unknown;
+    };
+    match workspace.fingerprint(&touched.path, super::workspace::LARGEST) {
+        Ok(now) if now.as_ref() == Some(after) => Verification::Happened,
+        Ok(now) if now == resolved.before_hash => Verification::NotYet,
+        _ => Verification::Unknown,
     }
 }
 

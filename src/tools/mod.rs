@@ -8,8 +8,13 @@
 pub mod builtin;
 pub mod cache;
 pub mod context;
+pub mod doctor;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod history;
 pub mod invoke;
+#[cfg(test)]
+mod invoke_tests;
 pub mod limit;
 pub mod mcp;
 pub mod meta;
@@ -30,8 +35,8 @@ pub mod workspace;
 pub use context::{Permits, Progress, Services, ToolContext, ToolFilter};
 pub use history::{Observation, ToolChoice};
 pub use invoke::{
-    Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing,
-    ToolCall, Toolbox,
+    Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing, ToolCall, Toolbox,
+    Verification, verify,
 };
 pub use meta::{Effect, Pin, PinStanding, RepeatKind, Resolved, Source, ToolMeta, TouchedPath};
 pub use permission::{PermissionInput, Rule, Verdict};

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::meta::Effect;
+use super::permission::{Matching, Rule};
+use crate::config::{McpConfig, PermissionConfig, ToolsConfig};
+
 /// Limits and places of the tools.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSettings {
@@ -74,7 +78,7 @@ impl Default for WebSettings {
 pub struct McpServer {
     pub reach: McpReach,
     /// What the person says its tools do, by name; `*` stands for the rest. Without it they ask.
-    pub effects: BTreeMap<String, super::meta::Effect>,
+    pub effects: BTreeMap<String, Effect>,
     pub time_limit: Duration,
 }
 
@@ -95,4 +99,68 @@ pub enum McpReach {
         /// The variable that holds the token sent as `Authorization: Bearer`.
         token_variable: Option<String>,
     },
+}
+
+impl From<&ToolsConfig> for ToolSettings {
+    fn from(config: &ToolsConfig) -> Self {
+        let default = Self::default();
+        let limit = config.result_char_limit.and_then(|limit| usize::try_from(limit).ok());
+        Self {
+            result_char_limit: limit.unwrap_or(default.result_char_limit),
+            command_time: config.command_time_sec.map_or(default.command_time, Duration::from_secs),
+            test_command: config.test_command.clone(),
+            environment: config.environment.clone(),
+            readable: config.readable.clone(),
+            writable: config.writable.clone(),
+            web: WebSettings {
+                search_endpoint: config.search_endpoint.clone(),
+                allow_private: config.allow_private.clone(),
+                use_proxy: config.use_proxy,
+                ..default.web
+            },
+            ..default
+        }
+    }
+}
+
+impl From<&PermissionConfig> for Rule {
+    fn from(config: &PermissionConfig) -> Self {
+        let matching = match config {
+            PermissionConfig { command: Some(command), .. } => {
+                Matching::Command { command: command.clone() }
+            }
+            PermissionConfig { command_prefix: Some(prefix), .. } => {
+                Matching::CommandPrefix { prefix: prefix.clone() }
+            }
+            PermissionConfig { path: Some(glob), .. } => Matching::Path { glob: glob.clone() },
+            PermissionConfig { host: Some(host), .. } => {
+                Matching::Host { host: host.to_lowercase() }
+            }
+            _ => Matching::Any,
+        };
+        let rule = if config.deny {
+            Rule::deny(&config.tool, matching)
+        } else {
+            Rule::allow(&config.tool, matching)
+        };
+        Self { unsandboxed: config.unsandboxed, ..rule }
+    }
+}
+
+impl From<&McpConfig> for McpServer {
+    fn from(config: &McpConfig) -> Self {
+        let reach = match &config.url {
+            Some(url) => {
+                McpReach::Http { url: url.clone(), token_variable: config.token_variable.clone() }
+            }
+            None => McpReach::Process {
+                command: config.command.clone(),
+                environment: config.environment.clone(),
+                set: config.set.clone(),
+            },
+        };
+        let effects = config.read_only.iter().map(|name| (name.clone(), Effect::Look)).collect();
+        let time_limit = Duration::from_secs(config.timeout_sec.unwrap_or(60));
+        Self { reach, effects, time_limit }
+    }
 }

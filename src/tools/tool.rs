@@ -16,6 +16,11 @@ pub trait Tool: Send + Sync {
     /// Reads arguments that fit the schema and says what the call would touch. Changes nothing.
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError>;
 
+    /// What an approval of it is bound to, for tools of somebody else.
+    fn pin_hash(&self) -> Option<&Digest> {
+        None
+    }
+
     /// Carries the call out. What goes wrong is part of the answer.
     fn call<'a>(
         &'a self,
@@ -134,6 +139,8 @@ codes! {
     UnknownTool = "unknown_tool", Recoverable;
     /// The arguments do not fit; says nothing about the tool.
     BadArgs = "bad_args", Recoverable;
+    /// The same arguments failed before; a retry must change something.
+    SameArgs = "same_args", Recoverable;
     /// Not among the tools that this caller may use.
     NotAllowedHere = "not_allowed_here", Recoverable;
     MissingPrerequisite = "missing_prerequisite", Recoverable;

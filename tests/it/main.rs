@@ -13,4 +13,5 @@ mod planning;
 mod program;
 mod screen;
 mod support;
+mod tools;
 mod torture;

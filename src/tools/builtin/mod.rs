@@ -12,6 +12,8 @@ mod parallel;
 mod shell;
 mod skill;
 mod test_run;
+#[cfg(test)]
+mod tests;
 mod todo_list;
 
 use std::sync::Arc;

@@ -83,6 +83,10 @@ impl Tool for McpTool {
         &self.meta
     }
 
+    fn pin_hash(&self) -> Option<&Digest> {
+        Some(&self.hash)
+    }
+
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
         let approved = context
             .toolbox

@@ -93,6 +93,11 @@ impl Workspace {
         &self.roots[0].path
     }
 
+    /// Whether something that no tool may touch lies inside.
+    pub fn holds_forbidden(&self) -> bool {
+        self.forbidden.iter().any(|place| self.roots.iter().any(|root| place.starts_with(&root.path)))
+    }
+
     /// All roots, the workspace first.
     pub fn roots(&self) -> impl Iterator<Item = &Path> {
         self.roots.iter().map(|root| root.path.as_path())

@@ -1,0 +1,81 @@
+//! Asking at the prompt of a terminal, and saying things beside the output.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use crate::text::{clean_line, reveal};
+use crate::tools::permission::SandboxState;
+use crate::tools::{PermissionAnswer, PermissionAsk};
+
+/// Writes a line to standard error. If nobody reads it, nothing is lost.
+pub(super) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Whether somebody can be asked here.
+pub(super) fn somebody_is_there() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Shows what is asked and waits for an answer, for as long as it takes.
+pub(super) fn at_the_prompt(ask: &PermissionAsk) -> PermissionAnswer {
+    card(ask);
+    // What was typed before the question appeared does not answer it.
+    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+    let rule = ask.offers.rule.clone();
+    loop {
+        let choices = if rule.is_some() {
+            "a once · s this session · w always · x REASON deny · X stop"
+        } else {
+            "a once · x REASON deny · X stop"
+        };
+        let _ = write!(std::io::stderr().lock(), "{choices}\n> ");
+        let _ = std::io::stderr().flush();
+        let mut line = String::new();
+        match std::io::stdin().lock().read_line(&mut line) {
+            Ok(0) | Err(_) => return PermissionAnswer::Nobody,
+            Ok(_) => {}
+        }
+        match (line.trim(), rule.clone()) {
+            ("a", _) => return PermissionAnswer::Once,
+            ("s", Some(rule)) => return PermissionAnswer::Session { rule },
+            ("w", Some(rule)) => return PermissionAnswer::Always { rule },
+            ("X", _) => return PermissionAnswer::Stop,
+            (line, _) if line == "x" || line.starts_with("x ") => {
+                return PermissionAnswer::Deny { reason: line[1..].trim().to_owned() };
+            }
+            _ => say("that is none of the answers"),
+        }
+    }
+}
+
+/// What is asked, whole, with everything that could hide made visible.
+fn card(ask: &PermissionAsk) {
+    say(&format!("{} wants to run.", ask.tool));
+    say(&format!("  why you are asked: {}", clean_line(&ask.why.words())));
+    let resolved = &ask.resolved;
+    if let Some(command) = &resolved.command {
+        for line in command.lines() {
+            say(&format!("  command: {}", reveal(line)));
+        }
+    }
+    if let Some(url) = &resolved.url {
+        say(&format!("  address: {}", reveal(url)));
+    }
+    for touched in &resolved.paths {
+        say(&format!("  place: {}", reveal(&touched.path)));
+    }
+    if resolved.command.is_none() && resolved.url.is_none() && resolved.paths.is_empty() {
+        say(&format!("  arguments: {}", reveal(&resolved.args.to_string())));
+    }
+    if let Some(preview) = &resolved.preview {
+        for line in preview.lines() {
+            say(&format!("  | {}", reveal(line)));
+        }
+    }
+    if let SandboxState::NotEnforced { why } = &ask.sandbox {
+        say(&format!("  commands are not confined here: {why}"));
+    }
+    if let Some(rule) = &ask.offers.rule {
+        say(&format!("  session and always mean: {}", reveal(&rule.words())));
+    }
+}

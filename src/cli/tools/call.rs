@@ -1,0 +1,241 @@
+//! `planwright tools call` and `planwright tools trust`.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{ask, complain, no_tool, registry, rules, servers_for};
+use crate::app::App;
+use crate::cli::{Exit, Out, Problem, Shared};
+use crate::kit::{self, StoreServices};
+use crate::model::CallId;
+use crate::store::{SideWrite, Store};
+use crate::tools::context::Progress;
+use crate::tools::offline::OfflineSubtasks;
+use crate::tools::sandbox::Sandbox;
+use crate::tools::{
+    Bracket, Conclusion, Intent, Parts, PermissionAnswer, PermissionAsk, Permits, Rule, Services,
+    Standing, ToolCall, Toolbox, Workspace,
+};
+
+/// Stands around calls from the command line: the person's rules decide, the person is asked if there is one.
+struct CommandLine {
+    rules: Vec<Rule>,
+    grants: Mutex<Vec<Rule>>,
+    store: Store,
+    scope: String,
+    config: std::path::PathBuf,
+    headless: bool,
+    quiet: bool,
+}
+
+impl Bracket for CommandLine {
+    fn standing(&self, _: &ToolCall) -> Standing {
+        Standing {
+            rules: self.rules.clone(),
+            grants: self.grants.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            ..Standing::default()
+        }
+    }
+
+    fn ask<'a>(&'a self, asked: &'a PermissionAsk) -> BoxFuture<'a, PermissionAnswer> {
+        Box::pin(async move {
+            if self.headless || !ask::somebody_is_there() {
+                ask::say(&format!("{} needs your answer: {}", asked.tool, asked.why.words()));
+                if let Some(rule) = &asked.offers.rule {
+                    ask::say(&format!("  a rule in the config would do: {}", rule.words()));
+                }
+                return PermissionAnswer::Nobody;
+            }
+            let shown = asked.clone();
+            let answer = tokio::task::spawn_blocking(move || ask::at_the_prompt(&shown)).await;
+            let answer = answer.unwrap_or(PermissionAnswer::Nobody);
+            match &answer {
+                PermissionAnswer::Session { rule } => {
+                    self.grants.lock().unwrap_or_else(PoisonError::into_inner).push(rule.clone());
+                }
+                PermissionAnswer::Always { rule } => {
+                    if let Err(error) = rules::add(&self.config, rule) {
+                        ask::say(&format!("the rule could not be kept: {error:#}"));
+                    }
+                }
+                _ => {}
+            }
+            answer
+        })
+    }
+
+    /// A call from the command line belongs to no session; the person who made it is its record.
+    fn intend<'a>(&'a self, _: &'a Intent) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn conclude<'a>(&'a self, conclusion: &'a Conclusion) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            let writes = kit::side_writes(conclusion, &self.scope);
+            let store = self.store.clone();
+            let kept = tokio::task::spawn_blocking(move || store.keep(writes)).await;
+            kept.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+        })
+    }
+
+    fn progress(&self, _: &CallId, progress: Progress) {
+        if self.quiet {
+            return;
+        }
+        match progress {
+            Progress::Output { text, .. } => {
+                for line in text.lines() {
+                    ask::say(&crate::text::clean_line(line));
+                }
+            }
+            Progress::Child { title, state, .. } => {
+                let state = serde_json::to_value(&state).unwrap_or_default();
+                let word = state["state"].as_str().unwrap_or_default().to_owned();
+                ask::say(&format!("{word}: {}", crate::text::clean_line(&title)));
+            }
+            Progress::Spawned { .. } => {}
+        }
+    }
+}
+
+pub(super) async fn call(
+    shared: &Shared,
+    app: &App,
+    name: &str,
+    args: &str,
+    workspace: Option<&Path>,
+) -> anyhow::Result<Exit> {
+    let args: Value = serde_json::from_str(args).map_err(|error| {
+        Problem::usage(format!("the arguments are not JSON: {error}"))
+            .remedy("write them as '{\"name\": \"value\"}'")
+    })?;
+    let here = std::env::current_dir().context("finding the current directory")?;
+    let directory = workspace.map_or(here.clone(), |given| here.join(given));
+    let store = app.open_store()?;
+    let servers = servers_for(app, name);
+    let (registry, reports) = registry(&servers).await;
+    complain(&reports);
+    if registry.get(name).is_none() && reports.iter().all(|report| report.outcome.is_ok()) {
+        return Err(no_tool(&registry, name));
+    }
+    let places = kit::forbidden(app.data_dir(), &app.config_path);
+    let workspace = Workspace::open(&directory, &app.settings.tools.roots, &places)
+        .map_err(|error| Problem::usage(error.message))?;
+    let scope = format!("workspace:{}", workspace.root().display());
+    let services = StoreServices::new(store.reader()?);
+    let toolbox = Toolbox::new(Parts {
+        registry,
+        workspace: Arc::new(workspace),
+        settings: kit::tool_settings(&app.settings),
+        sandbox: Sandbox::of_this_program(),
+        services: Services {
+            memory: Some(services.clone()),
+            pins: Some(services.clone()),
+            todo: Some(Arc::new({
+                let (services, scope) = (services.clone(), scope.clone());
+                move || services.todo(&scope)
+            })),
+            subtasks: Some(Arc::new(OfflineSubtasks)),
+            edges: None,
+        },
+        permits: Permits::new(app.settings.jobs.value.initial() as usize),
+        redactor: app.redactor(),
+        bracket: Arc::new(CommandLine {
+            rules: kit::rules(&app.settings),
+            grants: Mutex::default(),
+            store,
+            scope,
+            config: app.config_path.clone(),
+            headless: shared.headless,
+            quiet: shared.json,
+        }),
+        session: format!("cli-{}", std::process::id()),
+    });
+    let id = CallId { task: "call".into(), attempt: 1, step: 1 };
+    let mut call = ToolCall::new(id, name, args);
+    call.cancel = cancelled_by_signal()?;
+    let finished = toolbox.invoke(call).await;
+    servers.stop().await;
+    report(shared, &finished.result)?;
+    let code = finished.result.failed().map(|failure| failure.code);
+    Ok(match code.as_deref() {
+        None => Exit::Success,
+        Some("needs_person") => Exit::NeedsPerson,
+        Some("unknown_tool" | "bad_args") => Exit::Usage,
+        Some(_) => Exit::Failed,
+    })
+}
+
+fn report(shared: &Shared, result: &crate::model::ToolResult) -> anyhow::Result<()> {
+    let text = if shared.json {
+        serde_json::to_string(result)?
+    } else {
+        serde_json::to_string_pretty(result)?
+    };
+    // JSON escapes controls by itself; what is left could still fool a terminal.
+    Out::new().line(&crate::text::clean(&text))?;
+    Ok(())
+}
+
+/// A token that a signal to end cancels, so that commands are ended before this process is.
+fn cancelled_by_signal() -> anyhow::Result<CancellationToken> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let token = CancellationToken::new();
+    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+        let mut signals = signal(kind).context("listening for signals")?;
+        let token = token.clone();
+        tokio::spawn(async move {
+            signals.recv().await;
+            token.cancel();
+        });
+    }
+    Ok(token)
+}
+
+/// Approves tools of a server as they are now. Only a person may: a command that a tool started is refused.
+pub(super) async fn trust(shared: &Shared, app: &App, name: &str) -> anyhow::Result<Exit> {
+    if std::env::var_os(crate::tools::process::CALL_VARIABLE).is_some() {
+        return Err(Problem::failed("a command that a tool started cannot approve tools").into());
+    }
+    let servers = servers_for(app, &format!("{name}."));
+    if servers.is_empty() {
+        return Err(Problem::usage(format!("`{name}` names no tool of a server"))
+            .remedy("planwright tools list shows them as mcp.SERVER.TOOL")
+            .into());
+    }
+    let (registry, reports) = registry(&servers).await;
+    complain(&reports);
+    let of_name = |tool: &&str| *tool == name || tool.starts_with(&format!("{name}."));
+    let chosen: Vec<&str> =
+        registry.names().filter(of_name).filter(|tool| tool.starts_with("mcp.")).collect();
+    if chosen.is_empty() {
+        servers.stop().await;
+        return Err(no_tool(&registry, name));
+    }
+    let mut writes = Vec::new();
+    let mut out = Out::new();
+    for tool in &chosen {
+        let Some(found) = registry.get(tool) else { continue };
+        if let Some(hash) = found.pin_hash() {
+            writes
+                .push(SideWrite::Pin { tool: (*tool).to_owned(), hash: hash.as_str().to_owned() });
+            if shared.json {
+                out.line(&serde_json::json!({ "tool": tool, "hash": hash }).to_string())?;
+            } else {
+                let about = crate::text::clean_line(&found.meta().description).into_owned();
+                out.line(&format!("{tool}  {}", crate::text::truncate_end(&about, 100)))?;
+            }
+        }
+    }
+    app.open_store()?.keep(writes)?;
+    servers.stop().await;
+    if !shared.json {
+        out.line(&format!("approved as they are now: {}; a change asks again", chosen.len()))?;
+    }
+    Ok(Exit::Success)
+}

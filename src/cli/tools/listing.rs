@@ -1,0 +1,265 @@
+//! `planwright tools list`, `show` and `stats`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{complain, no_tool, registry, servers_for};
+use crate::app::App;
+use crate::cli::{Exit, Out, Shared};
+use crate::kit::{self, Known};
+use crate::planning::affinity::{Affinity, Ranked, ToolProfile, features, rank, rank_correlation};
+use crate::store::ToolCallRow;
+use crate::text::{clean_line, pad_right, truncate_end};
+use crate::tools::{Effect, Registry, Rule, ToolMeta, builtin};
+
+/// What a class is called in lists.
+fn class_word(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Look => "read",
+        Effect::Orchestrate => "starts others",
+        Effect::SessionState => "session",
+        Effect::Write => "write",
+        Effect::Execute | Effect::ExecuteNetwork => "execute",
+        Effect::Network => "network",
+        Effect::Foreign => "ask",
+    }
+}
+
+fn known(app: &App, registry: &Registry) -> anyhow::Result<Known> {
+    let store = app.read_store()?;
+    let reader = store.as_ref().map(crate::store::Store::reader).transpose()?;
+    Known::of(registry, app.config_dir(), reader.as_ref())
+}
+
+/// Scores of the tools of a registry for a task, by name.
+fn scores(known: &Known, registry: &Registry, task: Option<&str>) -> BTreeMap<String, Ranked> {
+    let Some(task) = task else { return BTreeMap::new() };
+    let year = jiff::Zoned::now().year();
+    let profiles: Vec<&ToolProfile> =
+        registry.names().filter_map(|name| known.profiles.get(name)).collect();
+    rank(&features(task, year), &profiles, &BTreeMap::new(), &[])
+        .into_iter()
+        .map(|ranked| (ranked.tool.clone(), ranked))
+        .collect()
+}
+
+pub(super) async fn list(shared: &Shared, app: &App, task: Option<&str>) -> anyhow::Result<Exit> {
+    let servers = kit::servers(&app.settings);
+    let (registry, reports) = registry(&servers).await;
+    servers.stop().await;
+    complain(&reports);
+    let known = known(app, &registry)?;
+    let scores = scores(&known, &registry, task);
+    let mut metas: Vec<&ToolMeta> = registry.all().collect();
+    let score =
+        |meta: &ToolMeta| scores.get(&meta.name).map_or(0.0, |ranked| ranked.affinity.score);
+    metas.sort_by(|one, other| {
+        score(other).total_cmp(&score(one)).then_with(|| one.name.cmp(&other.name))
+    });
+    let wide = metas.iter().map(|meta| meta.name.len()).max().unwrap_or(0);
+    let mut out = Out::new();
+    for meta in metas {
+        if shared.json {
+            let row = json!({
+                "name": meta.name, "class": class_word(meta.effect), "version": meta.version,
+                "source": meta.source, "description": meta.description,
+                "affinity": scores.get(&meta.name).map(|ranked| ranked.affinity),
+            });
+            out.line(&row.to_string())?;
+            continue;
+        }
+        let scored = scores
+            .get(&meta.name)
+            .map_or_else(String::new, |ranked| format!("{:.3}  ", ranked.affinity.score));
+        let about = truncate_end(&clean_line(&meta.description), 90).into_owned();
+        out.line(&format!(
+            "{}  {}  {scored}{about}",
+            pad_right(&meta.name, wide),
+            pad_right(class_word(meta.effect), 13)
+        ))?;
+    }
+    Ok(Exit::Success)
+}
+
+pub(super) async fn show(
+    shared: &Shared,
+    app: &App,
+    name: &str,
+    task: Option<&str>,
+) -> anyhow::Result<Exit> {
+    let servers = servers_for(app, name);
+    let (registry, reports) = registry(&servers).await;
+    servers.stop().await;
+    complain(&reports);
+    let Some(tool) = registry.get(name) else { return Err(no_tool(&registry, name)) };
+    let meta = tool.meta();
+    let known = known(app, &registry)?;
+    let ranked = scores(&known, &registry, task).remove(&meta.name);
+    let rules: Vec<String> = kit::rules(&app.settings)
+        .iter()
+        .filter(|rule| rule.tool == meta.name)
+        .map(Rule::words)
+        .collect();
+    let profile = known.profiles.get(&meta.name);
+    let derived = known.derived.contains(&meta.name);
+    let mut out = Out::new();
+    if shared.json {
+        let row = json!({
+            "tool": meta, "class": class_word(meta.effect), "profile": profile, "derived": derived,
+            "affinity": ranked.map(|ranked| ranked.affinity), "rules": rules,
+        });
+        out.line(&row.to_string())?;
+        return Ok(Exit::Success);
+    }
+    out.line(&format!("{}  version {}  {}", meta.name, meta.version, class_word(meta.effect)))?;
+    out.line(&crate::text::clean(&meta.description))?;
+    for (title, names) in [
+        ("needs", &meta.prerequisites),
+        ("produces", &meta.produces),
+        ("also called", &meta.aliases),
+    ] {
+        if !names.is_empty() {
+            out.line(&format!("{title}: {}", names.join(", ")))?;
+        }
+    }
+    out.line("\narguments")?;
+    for line in arguments(&meta.schema) {
+        out.line(&format!("  {line}"))?;
+    }
+    if let Some(profile) = profile {
+        let mark = if derived { " (derived)" } else { "" };
+        out.line(&format!("\nprofile{mark}"))?;
+        profile_lines(profile, &mut out)?;
+    }
+    if let (Some(ranked), Some(task)) = (ranked, task) {
+        out.line(&format!("\nscore for \"{}\"", clean_line(task)))?;
+        score_line(&ranked.affinity, &mut out)?;
+    }
+    for words in rules {
+        out.line(&format!("rule: {}", clean_line(&words)))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn profile_lines(profile: &ToolProfile, out: &mut Out) -> anyhow::Result<()> {
+    let joined = |set: &std::collections::BTreeSet<String>| {
+        set.iter().cloned().collect::<Vec<_>>().join(", ")
+    };
+    out.line(&format!("  data types   {}", joined(&profile.supported_data_types)))?;
+    out.line(&format!("  domains      {}", joined(&profile.domains)))?;
+    let (low, high) = profile.complexity_support;
+    out.line(&format!("  complexity   {low} to {high}"))?;
+    out.line(&format!("  accuracy     {:.2}", profile.historical_accuracy))?;
+    out.line(&format!("  reliability  {:.2}", profile.reliability_score))?;
+    out.line(&format!("  latency      {:.0} ms", profile.average_latency_ms))?;
+    Ok(())
+}
+
+fn score_line(affinity: &Affinity, out: &mut Out) -> anyhow::Result<()> {
+    let Affinity { fit, past, context, cost, score } = affinity;
+    out.line(&format!(
+        "  {score:.3} = 0.4 x fit {fit:.2} + 0.3 x past {past:.2} + 0.2 x context {context:.2} + 0.1 x cost {cost:.2}"
+    ))?;
+    Ok(())
+}
+
+/// One line for each argument: name, type, whether it is needed, what it is.
+fn arguments(schema: &Value) -> Vec<String> {
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let properties = schema["properties"].as_object();
+    let mut lines: Vec<String> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, property)| {
+            let kind = match &property["type"] {
+                Value::String(kind) => kind.clone(),
+                Value::Array(kinds) => kinds
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .find(|kind| *kind != "null")
+                    .unwrap_or("any")
+                    .to_owned(),
+                _ => "any".to_owned(),
+            };
+            let needed = if required.contains(&name.as_str()) { "" } else { ", optional" };
+            let about = property["description"].as_str().unwrap_or_default();
+            clean_line(&format!("{name} ({kind}{needed})  {about}")).trim_end().to_owned()
+        })
+        .collect();
+    if lines.is_empty() {
+        lines.push("none".to_owned());
+    }
+    lines
+}
+
+pub(super) fn stats(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
+    let known = known(app, &builtin::registry())?;
+    let mut by_tool: BTreeMap<&str, Vec<&ToolCallRow>> = BTreeMap::new();
+    for (_, call) in &known.calls {
+        by_tool.entry(call.tool.as_str()).or_default().push(call);
+    }
+    let mut out = Out::new();
+    if by_tool.is_empty() && !shared.json {
+        out.line("no tool has been called yet")?;
+        return Ok(Exit::Success);
+    }
+    let wide = by_tool.keys().map(|name| name.len()).max().unwrap_or(0).max(4);
+    if !shared.json {
+        out.line(&format!(
+            "{}  calls  failed  accuracy  reliability  past   latency  last error",
+            pad_right("tool", wide)
+        ))?;
+    }
+    for (tool, calls) in &by_tool {
+        // Tools of servers have no profile here; theirs is a fresh one with what their calls taught.
+        let profile = known.profiles.get(tool).cloned().unwrap_or_else(|| {
+            let mut profile = ToolProfile::new(tool);
+            calls.iter().for_each(|call| profile.learn(call.ok, call.confidence, call.latency_ms));
+            profile
+        });
+        let failed = calls.iter().filter(|call| !call.ok).count();
+        let past = 0.6 * profile.historical_accuracy + 0.4 * profile.reliability_score;
+        let last_error = calls.iter().rev().find_map(|call| call.code.clone());
+        if shared.json {
+            let row = json!({
+                "tool": tool, "calls": calls.len(), "failed": failed, "accuracy": profile.historical_accuracy,
+                "reliability": profile.reliability_score, "past": past, "latency_ms": profile.average_latency_ms,
+                "last_error": last_error,
+            });
+            out.line(&row.to_string())?;
+            continue;
+        }
+        out.line(&format!(
+            "{}  {:>5}  {failed:>6}  {:>8.2}  {:>11.2}  {past:.2}  {:>6.0} ms  {}",
+            pad_right(tool, wide),
+            calls.len(),
+            profile.historical_accuracy,
+            profile.reliability_score,
+            profile.average_latency_ms,
+            last_error.as_deref().unwrap_or("-"),
+        ))?;
+    }
+    correlation(shared, &known, &mut out)?;
+    Ok(Exit::Success)
+}
+
+fn correlation(shared: &Shared, known: &Known, out: &mut Out) -> anyhow::Result<()> {
+    let pairs: Vec<(f64, f64)> = known
+        .calls
+        .iter()
+        .filter_map(|(_, call)| Some((call.affinity?, if call.ok { call.confidence } else { 0.0 })))
+        .collect();
+    let found = rank_correlation(&pairs);
+    if shared.json {
+        out.line(&json!({ "rank_correlation": found, "choices": pairs.len() }).to_string())?;
+    } else {
+        let text = match found {
+            Some(value) => format!("{value:.2} over {} choices", pairs.len()),
+            None => "not known yet: no calls with a choice between tools".to_owned(),
+        };
+        out.line(&format!("\nrank correlation of score and outcome: {text}"))?;
+    }
+    Ok(())
+}

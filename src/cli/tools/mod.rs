@@ -1,0 +1,125 @@
+//! `planwright tools`: which there are, what is known about them, how they did, calling one, and the person's rules.
+
+mod ask;
+mod call;
+mod listing;
+mod rules;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::session::block_on;
+use super::{Exit, Problem, Shared};
+use crate::app::App;
+use crate::kit;
+use crate::tools::mcp::{ServerReport, Servers};
+use crate::tools::{Registry, builtin};
+
+#[derive(Debug, Args)]
+pub struct ToolsArgs {
+    #[command(subcommand)]
+    what: Option<ToolsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ToolsCommand {
+    /// Every tool with its class and, for a task, its score
+    List {
+        /// Score the tools for this task
+        #[arg(long, value_name = "TEXT")]
+        task: Option<String>,
+    },
+    /// One tool: arguments, profile, and the parts of its score
+    Show {
+        name: String,
+        /// Score it for this task
+        #[arg(long, value_name = "TEXT")]
+        task: Option<String>,
+    },
+    /// How the tools did so far, and how well their scores told it beforehand
+    Stats,
+    /// Call one tool; asks like any other call, and exits with 3 if nobody can answer
+    Call {
+        name: String,
+        /// Arguments as a JSON object
+        #[arg(default_value = "{}")]
+        args: String,
+        /// Directory the tool works in
+        #[arg(long, value_name = "DIR")]
+        workspace: Option<PathBuf>,
+    },
+    /// Approve tools of another program as they are now
+    Trust {
+        /// A tool such as mcp.files.read, or a server such as mcp.files
+        name: String,
+    },
+    /// Your rules in words, or take one back
+    Rules {
+        #[command(subcommand)]
+        what: Option<RulesCommand>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum RulesCommand {
+    /// Every rule with its number
+    List,
+    /// Take a rule back
+    Revoke {
+        /// Its number in the list
+        number: usize,
+    },
+}
+
+pub(super) fn tools(shared: &Shared, args: &ToolsArgs) -> anyhow::Result<Exit> {
+    crate::tools::sandbox::protect_self();
+    let app = App::settings_only(shared)?;
+    match args.what.as_ref().unwrap_or(&ToolsCommand::List { task: None }) {
+        ToolsCommand::List { task } => block_on(listing::list(shared, &app, task.as_deref())),
+        ToolsCommand::Show { name, task } => {
+            block_on(listing::show(shared, &app, name, task.as_deref()))
+        }
+        ToolsCommand::Stats => listing::stats(shared, &app),
+        ToolsCommand::Call { name, args, workspace } => {
+            block_on(call::call(shared, &app, name, args, workspace.as_deref()))
+        }
+        ToolsCommand::Trust { name } => block_on(call::trust(shared, &app, name)),
+        ToolsCommand::Rules { what } => match what.as_ref().unwrap_or(&RulesCommand::List) {
+            RulesCommand::List => rules::list(shared, &app),
+            RulesCommand::Revoke { number } => rules::revoke(&app, *number),
+        },
+    }
+}
+
+/// The built-in tools and those of the servers.
+async fn registry(servers: &Servers) -> (Registry, Vec<ServerReport>) {
+    let mut registry = builtin::registry();
+    let reports = servers.register(&mut registry).await;
+    (registry, reports)
+}
+
+/// Says which servers did not answer, beside the output that others may read.
+fn complain(reports: &[ServerReport]) {
+    for report in reports {
+        if let Err(why) = &report.outcome {
+            ask::say(&format!("server {}: {why}", report.server));
+        }
+        for why in &report.left_out {
+            ask::say(&format!("left out: {why}"));
+        }
+    }
+}
+
+fn no_tool(registry: &Registry, name: &str) -> anyhow::Error {
+    let problem = Problem::usage(format!("there is no tool `{name}`"));
+    match registry.nearest(name) {
+        Some(near) => problem.remedy(format!("did you mean `{near}`?")).into(),
+        None => problem.remedy("planwright tools list shows what there is").into(),
+    }
+}
+
+/// Servers that are needed for a tool: its own, or none.
+fn servers_for(app: &App, name: &str) -> Servers {
+    kit::servers(&app.settings).only_for(name)
+}

@@ -1,0 +1,122 @@
+//! The person's rules in their config file: shown in words, added, taken back.
+
+use std::path::Path;
+
+use anyhow::Context;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use crate::app::App;
+use crate::cli::{Exit, Out, Problem, Shared};
+use crate::kit;
+use crate::tools::Rule;
+use crate::tools::permission::{Matching, RuleEffect};
+
+pub(super) fn list(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
+    let mut out = Out::new();
+    let rules = kit::rules(&app.settings);
+    for (position, rule) in rules.iter().enumerate() {
+        let words = crate::text::clean_line(&rule.words()).into_owned();
+        if shared.json {
+            out.line(
+                &serde_json::json!({ "number": position + 1, "words": words, "rule": rule })
+                    .to_string(),
+            )?;
+        } else {
+            out.line(&format!("{:>3}  {words}", position + 1))?;
+        }
+    }
+    if rules.is_empty() && !shared.json {
+        out.line("there are no rules: every call is decided by the policy, or asks")?;
+    }
+    Ok(Exit::Success)
+}
+
+pub(super) fn revoke(app: &App, number: usize) -> anyhow::Result<Exit> {
+    let rules = kit::rules(&app.settings);
+    let Some(rule) = number.checked_sub(1).and_then(|position| rules.get(position)) else {
+        return Err(Problem::usage(format!("there is no rule {number}"))
+            .remedy("planwright tools rules list shows them")
+            .into());
+    };
+    let words = rule.words();
+    edit(&app.config_path, |document| {
+        let mut left = number - 1;
+        let Some(permissions) = document.get_mut("permissions").and_then(Item::as_table_like_mut)
+        else {
+            return;
+        };
+        for (_, item) in permissions.iter_mut() {
+            let length = item
+                .as_array_of_tables()
+                .map(ArrayOfTables::len)
+                .or(item.as_array().map(toml_edit::Array::len));
+            let length = length.unwrap_or(0);
+            if left >= length {
+                left -= length;
+                continue;
+            }
+            if let Some(tables) = item.as_array_of_tables_mut() {
+                tables.remove(left);
+            } else if let Some(list) = item.as_array_mut() {
+                list.remove(left);
+            }
+            return;
+        }
+    })?;
+    Out::new().line(&format!("no longer: {}", crate::text::clean_line(&words)))?;
+    Ok(Exit::Success)
+}
+
+/// Adds a rule to the config file, keeping everything else in it as it is.
+pub(super) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
+    edit(config, |document| {
+        let permissions = document.entry("permissions").or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        let name = match rule.effect {
+            RuleEffect::Allow => "allow",
+            RuleEffect::Deny => "deny",
+        };
+        let mut table = Table::new();
+        table["tool"] = value(rule.tool.as_str());
+        match &rule.matching {
+            Matching::Any => {}
+            Matching::Command { command } => table["command"] = value(command.as_str()),
+            Matching::CommandPrefix { prefix } => table["command_prefix"] = value(prefix.as_str()),
+            Matching::Path { glob } => table["path"] = value(glob.as_str()),
+            Matching::Host { host } => table["host"] = value(host.as_str()),
+        }
+        let list = &mut permissions[name];
+        if let Some(inline) = list.as_array_mut() {
+            inline.push(table.into_inline_table());
+            return;
+        }
+        if list.as_array_of_tables().is_none() {
+            *list = Item::ArrayOfTables(ArrayOfTables::new());
+        }
+        if let Some(tables) = list.as_array_of_tables_mut() {
+            tables.push(table);
+        }
+    })
+}
+
+/// Changes the config file in one step.
+fn edit(config: &Path, change: impl FnOnce(&mut DocumentMut)) -> anyhow::Result<()> {
+    let text = match std::fs::read_to_string(config) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error).with_context(|| format!("reading {}", config.display())),
+    };
+    let mut document: DocumentMut =
+        text.parse().with_context(|| format!("reading {}", config.display()))?;
+    change(&mut document);
+    let directory = config.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("making {}", directory.display()))?;
+    let temporary = config.with_extension("toml.new");
+    std::fs::write(&temporary, document.to_string())
+        .and_then(|()| std::fs::rename(&temporary, config))
+        .with_context(|| format!("writing {}", config.display()))
+}
