@@ -5,6 +5,7 @@ mod config;
 mod documents;
 mod exit;
 mod export;
+mod graph;
 mod home;
 mod out;
 mod plan;
@@ -89,6 +90,8 @@ pub enum Subcommands {
     Sessions(sessions::SessionsArgs),
     /// Validate and resolve a plan file
     Check(check::CheckArgs),
+    /// Draw a plan as a graph
+    Graph(graph::GraphArgs),
     /// Write the plan of a session for other programs
     Export(export::ExportArgs),
     /// Show settings and where they came from
@@ -130,6 +133,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Replay(args)) => replay::replay(&shared, &args),
         Some(Subcommands::Sessions(args)) => sessions::sessions(&shared, &args),
         Some(Subcommands::Check(args)) => check::check(&shared, &args),
+        Some(Subcommands::Graph(args)) => graph::graph(&shared, &args),
         Some(Subcommands::Export(args)) => export::export(&shared, &args),
         Some(Subcommands::Config(args)) => config::config(&shared, &args),
         Some(Subcommands::Themes) => themes::themes(&shared),
