@@ -8,7 +8,7 @@ use crate::headless::Answers;
 use crate::model::SessionId;
 use crate::state::SessionStatus;
 use crate::store::{SessionInfo, Store, StoreError};
-use crate::tui::{self, ExitReason, ListExit, ListItem, SessionView, UiSettings};
+use crate::tui::{self, ExitReason, HomeExit, HomeView, ListItem, SessionView, UiSettings};
 
 pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
@@ -17,20 +17,30 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
     }
     let app = App::settings_only(shared)?;
     let settings = app.ui_settings()?;
+    let mut message = None;
     block_on(async {
         loop {
             let items = match app.read_store()? {
                 Some(store) => store.list_sessions()?.into_iter().map(item).collect(),
                 None => Vec::new(),
             };
-            match tui::run_list(items, &settings).await? {
-                ListExit::Open(id) => match open(shared, &app, &settings, &id).await? {
+            let provider = "offline planner, no model in use".to_owned();
+            let view = HomeView { items, provider, message: message.take(), ..HomeView::default() };
+            match tui::run_home(view, &settings).await? {
+                HomeExit::Plan(_) => {
+                    message = Some("planning from here needs: planwright plan GOAL".to_owned());
+                }
+                HomeExit::Remove(id) => {
+                    let hint = format!("remove it with: planwright sessions rm {}", id.short());
+                    message = Some(hint);
+                }
+                HomeExit::Open(id) => match open(shared, &app, &settings, &id).await? {
                     ExitReason::BackToList => {}
                     ExitReason::Signal(signal) => return Ok(Exit::for_signal(signal)),
                     _ => return Ok(Exit::Success),
                 },
-                ListExit::Quit | ListExit::TerminalGone => return Ok(Exit::Success),
-                ListExit::Signal(signal) => return Ok(Exit::for_signal(signal)),
+                HomeExit::Quit | HomeExit::TerminalGone => return Ok(Exit::Success),
+                HomeExit::Signal(signal) => return Ok(Exit::for_signal(signal)),
             }
         }
     })
@@ -45,6 +55,9 @@ fn item(info: SessionInfo) -> ListItem {
         total: info.summary.total,
         cost: info.summary.cost,
         updated_at: info.updated_at,
+        pattern: info.summary.pattern,
+        bytes: None,
+        fork_of: info.parent.map(|point| (point.session, point.seq)),
         detail: match info.summary.open_requests {
             0 => None,
             1 => Some("1 request waits for you".to_owned()),

@@ -6,6 +6,7 @@ mod doctor;
 mod documents;
 mod exit;
 mod export;
+mod graph;
 mod home;
 mod out;
 mod plan;
@@ -103,6 +104,8 @@ pub enum Subcommands {
     Sessions(sessions::SessionsArgs),
     /// Validate and resolve a plan file
     Check(check::CheckArgs),
+    /// Draw a plan as a graph
+    Graph(graph::GraphArgs),
     /// Write the plan of a session for other programs
     Export(export::ExportArgs),
     /// List the tools, show one, see how they did, or call one
@@ -148,6 +151,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Replay(args)) => replay::replay(&shared, &args),
         Some(Subcommands::Sessions(args)) => sessions::sessions(&shared, &args),
         Some(Subcommands::Check(args)) => check::check(&shared, &args),
+        Some(Subcommands::Graph(args)) => graph::graph(&shared, &args),
         Some(Subcommands::Export(args)) => export::export(&shared, &args),
         Some(Subcommands::Tools(args)) => tools::tools(&shared, &args),
         Some(Subcommands::Config(args)) => config::config(&shared, &args),

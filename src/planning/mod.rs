@@ -16,6 +16,8 @@ pub mod edit;
 pub mod executor;
 pub mod export;
 pub mod gate;
+#[cfg(test)]
+pub(crate) mod goal_plan;
 pub mod grammar;
 pub mod graph;
 pub mod layout;

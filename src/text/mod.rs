@@ -8,6 +8,7 @@
 mod chars;
 mod clean;
 mod escape;
+mod markdown;
 mod nearest;
 mod redact;
 mod reveal;
@@ -16,6 +17,7 @@ mod width;
 mod wrap;
 
 pub use clean::{clean, clean_line, from_bytes_lossy};
+pub use markdown::{MarkdownLine, Part as MarkdownPart, looks_like_markdown, markdown};
 pub use nearest::nearest;
 pub use redact::{Finding, Kind as SecretKind, Redactor, StreamRedactor};
 pub use reveal::{Revealed, reveal, reveal_segments};

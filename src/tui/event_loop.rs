@@ -11,7 +11,8 @@ use tokio::sync::watch;
 
 use super::frame_limiter::FrameLimiter;
 use super::input::{Input, Typed};
-use super::session::{Flow, Message, Screen};
+use super::outside;
+use super::session::{Flow, Message, Outside, Screen};
 use super::terminal::{TerminalGuard, is_job};
 use super::{ExitReason, TuiError};
 use crate::model::Seq;
@@ -26,8 +27,9 @@ pub(crate) trait App {
     fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError>;
     /// How long after the last tick the next one is wanted; `None` for never.
     fn wake(&mut self) -> Option<Duration>;
-    fn take_bell(&mut self) -> bool {
-        false
+    /// What the terminal or another program is to do.
+    fn take_outside(&mut self) -> Option<Outside> {
+        None
     }
     /// Shows the person one line.
     fn notify(&mut self, line: &str);
@@ -45,14 +47,14 @@ impl App for Screen {
     }
 
     fn wake(&mut self) -> Option<Duration> {
-        if self.is_behind() {
+        if self.is_behind() || self.is_searching() {
             return Some(Duration::ZERO);
         }
         self.until_next().or_else(|| self.is_ticking().then_some(Duration::from_secs(1)))
     }
 
-    fn take_bell(&mut self) -> bool {
-        Screen::take_bell(self)
+    fn take_outside(&mut self) -> Option<Outside> {
+        Screen::take_outside(self)
     }
 
     fn notify(&mut self, line: &str) {
@@ -67,11 +69,14 @@ pub(crate) async fn run(
 ) -> Result<ExitReason, TuiError> {
     let mut signals = Signals::new()?;
     let guard = TerminalGuard::enter()?;
-    let input = Input::open()?;
+    let input = Some(Input::open()?);
     let mut looping =
         Loop { guard, input, limiter: FrameLimiter::default(), last_tick: Instant::now(), head };
     looping.limiter.request();
     loop {
+        if let Some(reason) = looping.outside(app).await? {
+            return Ok(reason);
+        }
         if let Some(reason) = looping.frame(app)? {
             return Ok(reason);
         }
@@ -87,7 +92,7 @@ pub(crate) async fn run(
             if let Some(reason) = looping.follow(flow, app)? {
                 return Ok(reason);
             }
-            flow = match looping.input.waiting() {
+            flow = match looping.waiting() {
                 Some(Typed::Event(event)) => app.update(Message::Input(event))?,
                 Some(Typed::Gone) => return Ok(ExitReason::TerminalGone),
                 None => break,
@@ -107,7 +112,8 @@ enum Next {
 
 struct Loop {
     /// Goes before the guard does: nobody reads a terminal that was given back.
-    input: Input,
+    /// There but while another program has the terminal.
+    input: Option<Input>,
     guard: TerminalGuard,
     limiter: FrameLimiter,
     last_tick: Instant,
@@ -115,14 +121,33 @@ struct Loop {
 }
 
 impl Loop {
-    /// Draws if a frame is due.
-    fn frame(&mut self, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
-        if app.take_bell() {
-            let rung = self.guard.ring();
-            if let Some(reason) = self.survived(rung)? {
+    /// Lets the terminal or another program do what the screen asks for.
+    async fn outside(&mut self, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
+        while let Some(what) = app.take_outside() {
+            let done = match &what {
+                Outside::Copy { text } => self.guard.write(&outside::clipboard(text)),
+                Outside::Notify { text } => self.guard.write(&outside::notice(text)),
+                Outside::Edit { .. } | Outside::Page { .. } => {
+                    // Nobody but the program reads the terminal meanwhile.
+                    self.input = None;
+                    self.guard.give_back();
+                    let returned = outside::run(what).await;
+                    self.input = Some(Input::open()?);
+                    let taken = self.guard.take_again();
+                    app.update(Message::Returned(returned))?;
+                    self.limiter.request();
+                    taken
+                }
+            };
+            if let Some(reason) = self.survived(done)? {
                 return Ok(Some(reason));
             }
         }
+        Ok(None)
+    }
+
+    /// Draws if a frame is due.
+    fn frame(&mut self, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
         if !self.limiter.take(Instant::now()) {
             return Ok(None);
         }
@@ -153,9 +178,16 @@ impl Loop {
     fn survived(&self, result: io::Result<()>) -> Result<Option<ExitReason>, TuiError> {
         match result {
             Ok(()) => Ok(None),
-            Err(error) if self.input.is_lost(&error) => Ok(Some(ExitReason::TerminalGone)),
+            Err(error) if self.input.as_ref().is_some_and(|input| input.is_lost(&error)) => {
+                Ok(Some(ExitReason::TerminalGone))
+            }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Input that is already there.
+    fn waiting(&mut self) -> Option<Typed> {
+        self.input.as_mut().and_then(Input::waiting)
     }
 
     /// Waits for whatever comes first. Input goes before records, so that a busy run never holds up a key.
@@ -165,7 +197,7 @@ impl Loop {
         tokio::select! {
             biased;
             next = signals.next() => next,
-            typed = self.input.next() => match typed {
+            typed = typed(&mut self.input) => match typed {
                 Typed::Event(event) => Next::Message(Message::Input(event)),
                 Typed::Gone => Next::Exit(ExitReason::TerminalGone),
             },
@@ -185,6 +217,13 @@ impl Loop {
                 Next::Nothing
             },
         }
+    }
+}
+
+async fn typed(input: &mut Option<Input>) -> Typed {
+    match input {
+        Some(input) => input.next().await,
+        None => std::future::pending().await,
     }
 }
 

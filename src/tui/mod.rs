@@ -6,15 +6,18 @@
 
 mod areas;
 mod clock;
+mod composer;
 mod context;
 mod event_loop;
 mod frame_limiter;
 mod glyphs;
+mod home;
 mod input;
 mod keymap;
-mod list;
+mod outside;
 mod overlays;
 mod panes;
+mod policy;
 mod session;
 mod terminal;
 #[cfg(test)]
@@ -111,14 +114,47 @@ pub struct ListItem {
     pub total: u32,
     pub cost: MicroDollars,
     pub updated_at: Timestamp,
+    /// The pattern of its plan; empty if it came from a file.
+    pub pattern: String,
     /// A second line, such as the question that is open.
     pub detail: Option<String>,
+    /// How much it takes on disk, where that is known.
+    pub bytes: Option<u64>,
+    /// The session it was forked from, and after which event.
+    pub fork_of: Option<(SessionId, Seq)>,
 }
 
-/// How the session list ended.
+/// Something that is due today.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TodayItem {
+    pub at: Timestamp,
+    pub title: String,
+    /// The plan it belongs to.
+    pub plan: String,
+    pub minutes: u32,
+    pub done: bool,
+    pub late: bool,
+}
+
+/// What the home screen shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HomeView {
+    pub items: Vec<ListItem>,
+    pub today: Vec<TodayItem>,
+    /// Who drafts, and what was spent today.
+    pub provider: String,
+    /// One line for the person, such as what became of their last wish.
+    pub message: Option<String>,
+}
+
+/// How the home screen ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ListExit {
+pub enum HomeExit {
     Open(SessionId),
+    /// Plan this goal.
+    Plan(String),
+    /// The person confirmed that a session is to be removed.
+    Remove(SessionId),
     Quit,
     Signal(&'static str),
     TerminalGone,
@@ -132,14 +168,14 @@ pub async fn run_session(view: SessionView, settings: &UiSettings) -> Result<Exi
     Ok(Exit { reason, summary: screen.summary(reason) })
 }
 
-/// Shows the saved sessions until one is chosen.
-pub async fn run_list(items: Vec<ListItem>, settings: &UiSettings) -> Result<ListExit, TuiError> {
-    let mut list = list::List::new(items, settings)?;
-    let reason = event_loop::run(&mut list, None).await?;
-    Ok(match (list.chosen, reason) {
-        (Some(id), _) => ListExit::Open(id),
-        (None, ExitReason::Signal(name)) => ListExit::Signal(name),
-        (None, ExitReason::TerminalGone) => ListExit::TerminalGone,
-        (None, _) => ListExit::Quit,
+/// Shows the home screen until the person wants something else.
+pub async fn run_home(view: HomeView, settings: &UiSettings) -> Result<HomeExit, TuiError> {
+    let mut home = home::Home::new(view, settings)?;
+    let reason = event_loop::run(&mut home, None).await?;
+    Ok(match (home.chosen, reason) {
+        (Some(exit), _) => exit,
+        (None, ExitReason::Signal(name)) => HomeExit::Signal(name),
+        (None, ExitReason::TerminalGone) => HomeExit::TerminalGone,
+        (None, _) => HomeExit::Quit,
     })
 }

@@ -68,10 +68,22 @@ impl TerminalGuard {
         terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
-    pub(crate) fn ring(&mut self) -> io::Result<()> {
+    /// Writes bytes of our own that are no part of a frame.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let out = self.terminal()?.backend_mut();
-        out.write_all(b"\x07")?;
+        out.write_all(bytes)?;
         io::Write::flush(out)
+    }
+
+    /// Gives the terminal to another program.
+    pub(crate) fn give_back(&mut self) {
+        restore();
+    }
+
+    /// Takes the terminal again; the next frame draws all of it.
+    pub(crate) fn take_again(&mut self) -> io::Result<()> {
+        take()?;
+        self.clear()
     }
 
     /// Gives the terminal back, stops this job, and takes the terminal again once it goes on.

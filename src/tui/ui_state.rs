@@ -4,9 +4,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
+use super::composer::{Composer, Drafts};
 use super::keymap::Action;
 use super::overlays::Overlay;
 use super::panes::plan::{Column, View};
+use super::panes::trace::{Kinds, Search};
 use crate::model::{RequestId, Seq, TaskId};
 use crate::planning::drawing::Zoom;
 
@@ -44,6 +46,8 @@ impl Default for GraphUi {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ViewUi {
     pub(crate) kind: View,
+    /// The outline is on because there is no graph yet.
+    pub(crate) stands_in: bool,
     pub(crate) folded: HashSet<TaskId>,
     /// Counts folding and unfolding, so that rows are worked out anew.
     pub(crate) folds: usize,
@@ -75,13 +79,23 @@ pub(crate) struct TraceUi {
     /// The step at the top and which of its rows; a step, so that a resize keeps the place.
     pub(crate) top: Option<(Seq, usize)>,
     pub(crate) unfolded: HashSet<Seq>,
+    pub(crate) kinds: Kinds,
+    pub(crate) search: Option<Search>,
     /// Shows the steps of one task only.
     pub(crate) only: Option<TaskId>,
 }
 
 impl Default for TraceUi {
     fn default() -> Self {
-        Self { following: true, cursor: None, top: None, unfolded: HashSet::new(), only: None }
+        Self {
+            following: true,
+            cursor: None,
+            top: None,
+            unfolded: HashSet::new(),
+            kinds: Kinds::All,
+            search: None,
+            only: None,
+        }
     }
 }
 
@@ -139,6 +153,9 @@ pub(crate) struct UiState {
     pub(crate) card: CardUi,
     pub(crate) time: Playhead,
     pub(crate) overlay: Option<Overlay>,
+    /// What is being typed into the panel.
+    pub(crate) composer: Option<Composer>,
+    pub(crate) drafts: Drafts,
     /// What was chosen in the palette, the last first.
     pub(crate) recent: Vec<Action>,
     /// One line for the person, until the next key.

@@ -49,7 +49,7 @@ impl Reader<'_> {
             "offline_fallback" => models.offline_fallback = self.flag(name, item)?,
             "models" => self.each(name, item, |role, item| {
                 if !ROLES.contains(&role) {
-                    return Err(self.unknown(&format!("models.{role}"), role, item, &ROLES));
+                    return Err(self.unknown_part(&format!("models.{role}"), role, item, &ROLES));
                 }
                 let settings = self.role(role, item)?;
                 models.roles.insert(role.to_owned(), self.sourced(settings));
@@ -76,14 +76,14 @@ impl Reader<'_> {
         item: &Item,
         mut take: impl FnMut(&str, &Item) -> Result<(), ConfigError>,
     ) -> Result<(), ConfigError> {
-        self.table(name, item)?.iter().try_for_each(|(name, item)| take(name, item))
+        self.table_of(name, item)?.iter().try_for_each(|(name, item)| take(name, item))
     }
 
-    fn table<'a>(&self, name: &str, item: &'a Item) -> Result<&'a dyn TableLike, ConfigError> {
+    fn table_of<'a>(&self, name: &str, item: &'a Item) -> Result<&'a dyn TableLike, ConfigError> {
         item.as_table_like().ok_or_else(|| self.wrong(name, item, "a table"))
     }
 
-    fn unknown(&self, name: &str, written: &str, item: &Item, known: &[&str]) -> ConfigError {
+    fn unknown_part(&self, name: &str, written: &str, item: &Item, known: &[&str]) -> ConfigError {
         ConfigError::Unknown {
             path: self.path.to_owned(),
             line: self.line(item),
@@ -99,7 +99,7 @@ impl Reader<'_> {
             return Ok(RoleSettings { model: Some(model.to_owned()), ..RoleSettings::default() });
         }
         let mut settings = RoleSettings::default();
-        for (field, item) in self.table(role, item)?.iter() {
+        for (field, item) in self.table_of(role, item)?.iter() {
             match field {
                 "provider" => settings.provider = Some(self.text_value(field, item)?.value),
                 "model" => settings.model = Some(self.text_value(field, item)?.value),
@@ -114,7 +114,7 @@ impl Reader<'_> {
                 }
                 "max_output_tokens" => settings.max_output_tokens = Some(self.count(field, item)?),
                 _ => {
-                    return Err(self.unknown(
+                    return Err(self.unknown_part(
                         &format!("models.{role}.{field}"),
                         field,
                         item,
@@ -145,7 +145,7 @@ impl Reader<'_> {
             "consent",
         ];
         let mut settings = ProviderSettings::default();
-        for (field, item) in self.table(provider, item)?.iter() {
+        for (field, item) in self.table_of(provider, item)?.iter() {
             let text = || self.text_value(field, item).map(|text| Some(text.value));
             match field {
                 "kind" => {
@@ -175,7 +175,7 @@ impl Reader<'_> {
                 }
                 _ => {
                     let name = format!("providers.{provider}.{field}");
-                    return Err(self.unknown(&name, field, item, &FIELDS));
+                    return Err(self.unknown_part(&name, field, item, &FIELDS));
                 }
             }
         }
@@ -193,7 +193,7 @@ impl Reader<'_> {
             "answer_mb",
         ];
         let mut limits = LimitSettings::default();
-        for (field, item) in self.table("limits", item)?.iter() {
+        for (field, item) in self.table_of("limits", item)?.iter() {
             let slot = match field {
                 "connect_sec" => &mut limits.connect_sec,
                 "first_byte_sec" => &mut limits.first_byte_sec,
@@ -202,7 +202,7 @@ impl Reader<'_> {
                 "retries" => &mut limits.retries,
                 "retry_after_max_sec" => &mut limits.retry_after_max_sec,
                 "answer_mb" => &mut limits.answer_mb,
-                _ => return Err(self.unknown(&format!("limits.{field}"), field, item, &FIELDS)),
+                _ => return Err(self.unknown_part(&format!("limits.{field}"), field, item, &FIELDS)),
             };
             // No retries at all is a sensible wish; no time at all is not.
             *slot = if field == "retries" && item.as_integer() == Some(0) {
@@ -217,7 +217,7 @@ impl Reader<'_> {
     fn price(&self, model: &str, item: &Item) -> Result<PriceSettings, ConfigError> {
         const FIELDS: [&str; 4] = ["input", "output", "cached", "cache_write"];
         let mut price = PriceSettings::default();
-        for (field, item) in self.table(model, item)?.iter() {
+        for (field, item) in self.table_of(model, item)?.iter() {
             let dollars = || self.dollars(field, item).map(|dollars| dollars.value);
             match field {
                 "input" => price.input = dollars()?,
@@ -225,7 +225,7 @@ impl Reader<'_> {
                 "cached" => price.cached = Some(dollars()?),
                 "cache_write" => price.cache_write = Some(dollars()?),
                 _ => {
-                    return Err(self.unknown(
+                    return Err(self.unknown_part(
                         &format!("prices.{model}.{field}"),
                         field,
                         item,

@@ -15,6 +15,8 @@ pub(crate) enum Place {
     OpenCard,
     /// The shown moment is the past.
     Replay,
+    /// The home screen.
+    Home,
 }
 
 /// The column of the help screen.
@@ -79,16 +81,33 @@ actions! {
     Mark "mark" Graph Decide ["*"] "mark a node";
     SortPrevious "sort_previous" Table Look ["<"] "sort, column before";
     SortNext "sort_next" Table Look [">"] "sort, next column";
+    Search "search" Screen Look ["/"] "search";
+    NextHit "next_hit" Screen Look ["n"] "next hit";
+    PreviousHit "previous_hit" Screen Look ["N"] "previous hit";
+    OnlyKind "only_kind" Trace Look ["T"] "by kind";
+    Copy "copy" Trace Look ["y"] "copy the step";
+    Pager "pager" Trace Look ["o"] "open in $PAGER";
     OnlyTask "only_task" Trace Look ["t"] "only this task";
     CardStart "card_start" OpenCard Move ["Home", "g"] "request, its start";
     CardEnd "card_end" OpenCard Move ["End", "G"] "request, its end";
+    GoalBox "goal_box" Home Look ["g"] "type a goal";
+    Today "today" Home Look ["t"] "what is due today";
+    RemoveSession "remove_session" Home Decide ["d"] "remove the session";
     Palette "palette" Screen Look [":"] "commands";
     Help "help" Screen Look ["?"] "help";
     Quit "quit" Screen Move ["q"] "back or quit";
 
     Yes "yes" Card Decide ["a"] "approve, or yes";
     YesWider "yes_wider" Card Decide ["s"] "keep, or wider yes";
-    No "no" Card Decide ["x"] "abandon or stop";
+    Always "always" Card Decide ["w"] "always allow";
+    RequestChanges "request_changes" Screen Decide ["r"] "request changes";
+    Edit "edit" Screen Decide ["e"] "edit a node";
+    Options "options" Card Decide ["o"] "options, or offline";
+    Reply "reply" Card Decide ["i"] "type an answer";
+    No "no" Card Decide ["x"] "abandon or deny";
+    Reject "reject" Card Decide ["d"] "none of these";
+    StopIt "stop_it" Card Decide ["X"] "stop the task";
+    TakeOver "take_over" Card Decide ["m"] "take the task over";
     Again "again" Card Decide ["R"] "run again";
     PassOver "pass_over" Card Decide ["S"] "skip the task";
     NextRequest "next_request" Card Decide ["n"] "next request";
@@ -98,6 +117,17 @@ actions! {
     RetryWithDependents "retry_with_dependents" Graph Decide ["D"] "with dependents";
     Skip "skip" Graph Decide ["S"] "skip";
     StopTask "stop_task" Graph Decide ["X"] "stop the task";
+    AddNode "add_node" Graph Decide ["i"] "add a node below";
+    RemoveNode "remove_node" Graph Decide ["Delete"] "remove the node";
+    MoveUp "move_up" Graph Decide ["Ctrl-Up"] "move the node up";
+    MoveDown "move_down" Graph Decide ["Ctrl-Down"] "move the node down";
+    LinkNodes "link_nodes" Graph Decide ["&"] "link marked to this";
+    Comment "comment" Screen Decide ["c"] "comment on a node";
+    Lock "lock" Screen Decide ["K"] "lock or unlock a node";
+    Undo "undo" Screen Decide ["u"] "undo the last edit";
+    Redo "redo" Screen Decide ["U"] "redo it";
+    Editor "editor" Screen Decide ["Ctrl-G"] "edit in $EDITOR";
+    Policy "policy" Screen Decide ["p"] "policy";
     Pause "pause" Screen Decide ["P"] "run, pause, go on";
 
     PreviousEvent "previous_event" Screen Time ["["] "previous event";

@@ -67,7 +67,12 @@ fn rows() -> Vec<Row> {
             rows.push(Row::Gap);
         }
         rows.push(Row::Heading(name));
-        rows.extend(TABLE.iter().filter(|entry| entry.group == group).map(Row::Entry));
+        rows.extend(
+            TABLE
+                .iter()
+                .filter(|entry| entry.group == group && entry.place != Place::Home)
+                .map(Row::Entry),
+        );
     }
     rows
 }

@@ -24,6 +24,8 @@ pub(crate) enum Purpose {
     Note { task: TaskId },
     /// An event number, a time of day, or a span from the start.
     GoTo,
+    /// Words to look for.
+    Search,
 }
 
 /// An open text box.
@@ -80,6 +82,12 @@ impl Input {
                 "A note for the record, or nothing:",
                 "Enter done  Ctrl-J new line  Esc close",
                 8,
+            ),
+            Purpose::Search => (
+                "search".to_owned(),
+                "In the trace, or among tasks while the plan has the focus:",
+                "Enter find  Esc close",
+                4,
             ),
             Purpose::GoTo => (
                 "go to".to_owned(),

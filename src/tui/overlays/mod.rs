@@ -4,6 +4,7 @@ mod frame;
 mod help;
 mod input;
 mod palette;
+mod policy;
 mod task_card;
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -12,6 +13,7 @@ use ratatui::layout::Rect;
 
 pub(crate) use input::{Input, Purpose};
 pub(crate) use palette::{Palette, PaletteItem};
+pub(crate) use policy::PolicyPanel;
 
 use super::context::PaneContext;
 use super::keymap::{Action, Key, Keymap, Place};
@@ -33,6 +35,7 @@ pub(crate) enum Overlay {
     Choose(Choose),
     Input(Box<Input>),
     Palette(Box<Palette>),
+    Policy(Box<PolicyPanel>),
     /// Whether to leave while work runs.
     Quit,
 }
@@ -43,6 +46,8 @@ pub(crate) struct Choose {
     pub(crate) title: String,
     pub(crate) question: String,
     pub(crate) options: Vec<Wish>,
+    /// The row that Enter takes; none at first.
+    pub(crate) cursor: Option<usize>,
 }
 
 /// One answer and the command it sends.
@@ -65,6 +70,11 @@ pub(crate) enum Outcome {
         command: Command,
         words: String,
     },
+    /// The panel stays open.
+    SendAndStay {
+        command: Command,
+        words: String,
+    },
     Submit {
         purpose: Purpose,
         text: String,
@@ -84,6 +94,7 @@ impl Overlay {
             Self::Choose(choose) => choose.on_key(key),
             Self::Input(input) => input.on_key(event),
             Self::Palette(palette) => palette.on_key(event),
+            Self::Policy(panel) => panel.on_key(event, keymap),
             Self::Quit => match (key.code, action) {
                 (KeyCode::Char('y'), _) | (_, Some(Action::Quit)) => Outcome::Leave,
                 _ => Outcome::Close,
@@ -108,6 +119,7 @@ impl Overlay {
             Self::Choose(choose) => choose.draw(screen, buf, cx),
             Self::Input(input) => input.draw(screen, buf, cx),
             Self::Palette(palette) => palette.draw(screen, buf, cx),
+            Self::Policy(panel) => panel.draw(screen, buf, cx),
             Self::Quit => draw_quit(screen, buf, cx),
         }
     }
@@ -127,7 +139,26 @@ fn scrolled(scroll: &mut usize, key: Key, action: Option<Action>) -> Outcome {
 }
 
 impl Choose {
-    fn on_key(&self, key: Key) -> Outcome {
+    fn on_key(&mut self, key: Key) -> Outcome {
+        let last = self.options.len().saturating_sub(1);
+        let chosen = self.cursor.and_then(|at| self.options.get(at));
+        match (key.code, chosen) {
+            (KeyCode::Down | KeyCode::Char('j'), _) => {
+                self.cursor = Some(self.cursor.map_or(0, |at| (at + 1).min(last)));
+                return Outcome::Stay;
+            }
+            (KeyCode::Up | KeyCode::Char('k'), _) => {
+                self.cursor = self.cursor.and_then(|at| at.checked_sub(1));
+                return Outcome::Stay;
+            }
+            (KeyCode::Enter, Some(option)) => {
+                let words = option.label.clone();
+                return Outcome::Send { command: option.command.clone(), words };
+            }
+            // The cursor starts above the first row, so that Enter alone answers nothing.
+            (KeyCode::Enter, None) => return Outcome::Stay,
+            _ => {}
+        }
         let KeyCode::Char(letter) = key.code else { return Outcome::Close };
         match self.options.iter().find(|option| option.key == letter) {
             Some(option) => {
@@ -139,13 +170,24 @@ impl Choose {
 
     fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let height = self.options.len() as u16 + 4;
-        let inner = frame::draw(screen, (76, height), &self.title, "Esc close", buf, cx);
+        let inner = frame::draw(
+            screen,
+            (96, height),
+            &self.title,
+            "j k choose  Enter take it  Esc close",
+            buf,
+            cx,
+        );
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         Line::new(buf, row(0)).skip(1).put(&self.question, cx.style(Role::Text));
-        for (option, y) in self.options.iter().zip(2..) {
-            let mut line = Line::new(buf, row(y));
+        for (index, option) in self.options.iter().enumerate() {
+            let area = row(index as u16 + 2);
+            if self.cursor == Some(index) {
+                buf.set_style(area, cx.style(Role::Selection));
+            }
+            let mut line = Line::new(buf, area);
             line.skip(2).put(&option.key.to_string(), cx.style(Role::Key)).skip(2);
-            line.column(&option.label, 22, cx.style(Role::Text)).skip(1);
+            line.column(&option.label, 26, cx.style(Role::Text)).skip(1);
             line.put(&option.consequence, cx.style(Role::Dim));
         }
     }

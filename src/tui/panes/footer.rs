@@ -1,9 +1,11 @@
 //! The keys that work right now, generated from the key map, or one line the person should read.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::approval::{answer_rows, current};
+use super::approval::{AnswerRow, answer_rows, current};
 use super::graph::selected;
 use super::plan::View;
 use super::running;
@@ -20,7 +22,7 @@ use crate::tui::widgets::{Line, Piece, piece, width_of};
 pub(crate) struct Footer;
 
 /// Keys and what they do.
-type Hint = (String, &'static str);
+type Hint = (String, Cow<'static, str>);
 
 impl Pane for Footer {
     fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -39,6 +41,10 @@ impl Pane for Footer {
             line.put("sent: ", cx.style(Role::Dim)).put(sent, cx.style(Role::Text));
             return;
         }
+        if cx.ui.composer.is_some() {
+            line.put("all letters are text here", cx.style(Role::Dim));
+            return;
+        }
         for hint in left(cx) {
             let shown = pieces(std::slice::from_ref(&hint), cx);
             // An entry is shown whole or not at all.
@@ -55,14 +61,17 @@ fn right(cx: &PaneContext<'_>) -> Vec<Hint> {
     if cx.class >= SizeClass::Full {
         if cx.ui.focus == Focus::Graph {
             let keys = [Action::ViewGraph, Action::ViewTable].map(|action| cx.keymap.key(action));
-            hints.push((keys.join("-"), "view"));
+            hints.push((keys.join("-"), "view".into()));
         }
-        hints.push((cx.keymap.key(Action::FocusNext), "focus"));
+        hints.push((cx.keymap.key(Action::FocusNext), "focus".into()));
     } else {
-        hints.push((cx.keymap.key(Action::FocusNext), "pane"));
+        hints.push((cx.keymap.key(Action::FocusNext), "pane".into()));
     }
-    hints.push((cx.keymap.key(Action::Help), "help"));
-    hints.push((cx.keymap.key(Action::Quit), if cx.mode == Mode::Saved { "back" } else { "quit" }));
+    hints.push((cx.keymap.key(Action::Help), "help".into()));
+    hints.push((
+        cx.keymap.key(Action::Quit),
+        if cx.mode == Mode::Saved { "back" } else { "quit" }.into(),
+    ));
     hints
 }
 
@@ -80,7 +89,7 @@ fn left(cx: &PaneContext<'_>) -> Vec<Hint> {
         // A run that waits for the person waits for this key.
         run(cx).into_iter().chain(focus(cx, None)).collect()
     };
-    hints.push((cx.keymap.key(Action::PreviousEvent), "scrub back"));
+    hints.push((cx.keymap.key(Action::PreviousEvent), "scrub back".into()));
     hints
 }
 
@@ -99,25 +108,26 @@ fn card(cx: &PaneContext<'_>) -> Vec<Hint> {
     let mut hints: Vec<Hint> = Vec::new();
     if cx.can_act {
         hints.extend(
-            answer_rows(request).into_iter().filter(|row| row.unavailable.is_none()).map(|row| {
-                (cx.keymap.key(row.action), answer_words(row.action, request, cx.class))
-            }),
+            answer_rows(request)
+                .iter()
+                .filter(|row| row.unavailable.is_none())
+                .map(|row| (cx.keymap.key(row.action), answer_words(row, request, cx.class))),
         );
     }
     if cx.card.most() > 0 {
         let both = [Action::Down, Action::Up];
         let keys = if cx.class >= SizeClass::Full { &both[..] } else { &both[..1] };
-        hints.push((cx.keymap.keys(keys), "scroll"));
+        hints.push((cx.keymap.keys(keys), "scroll".into()));
     }
     if cx.state.requests.open.len() > 1 {
-        hints.push((cx.keymap.key(Action::NextRequest), "next request"));
+        hints.push((cx.keymap.key(Action::NextRequest), "next request".into()));
     }
     hints
 }
 
 /// An answer in a few words; fewer on a small screen, so that the no is on it as well.
-fn answer_words(action: Action, request: &Request, class: SizeClass) -> &'static str {
-    match (&request.kind, action) {
+fn answer_words(row: &AnswerRow, request: &Request, class: SizeClass) -> Cow<'static, str> {
+    let short = match (&request.kind, row.action) {
         (RequestKind::FinalPlan { .. }, Action::Yes) => match class {
             SizeClass::Wide | SizeClass::Full => "approve and run",
             SizeClass::Tabs => "approve, run",
@@ -128,17 +138,15 @@ fn answer_words(action: Action, request: &Request, class: SizeClass) -> &'static
             SizeClass::Tabs => "approve, stop",
             SizeClass::Small | SizeClass::TooSmall => "keep",
         },
-        (RequestKind::FinalPlan { .. }, _) => "abandon",
         (RequestKind::Cap { .. }, Action::Yes) => "raise once",
         (RequestKind::Cap { .. }, Action::YesWider) if class >= SizeClass::Tabs => {
             "for the session"
         }
         (RequestKind::Cap { .. }, Action::YesWider) => "always",
-        (_, Action::Yes) => "it happened",
-        (_, Action::Again) => "run it",
-        (_, Action::PassOver) => "skip",
-        _ => "stop",
-    }
+        (_, Action::RequestChanges) if class < SizeClass::Full => "changes",
+        _ => return row.label.clone().into(),
+    };
+    short.into()
 }
 
 /// What the pane with the focus offers, and `run` among it.
@@ -147,37 +155,40 @@ fn focus(cx: &PaneContext<'_>, run: Option<Hint>) -> Vec<Hint> {
     let mut hints = match cx.ui.focus {
         Focus::Graph => {
             let mut hints = moves(cx);
-            hints.push((key(Action::Open), "open"));
+            hints.push((key(Action::Open), "open".into()));
             hints.extend(on_task(selected(cx), cx));
             // It goes before what only changes the view.
             hints.extend(run);
             match cx.ui.view.kind {
-                View::Graph => hints.push((key(Action::Zoom), "zoom")),
-                View::Gantt => hints.push((key(Action::Zoom), "scale")),
+                View::Graph => hints.push((key(Action::Zoom), "zoom".into())),
+                View::Gantt => hints.push((key(Action::Zoom), "scale".into())),
                 View::Outline => {}
                 View::Table => {
                     let keys = cx.keymap.keys(&[Action::SortPrevious, Action::SortNext]);
-                    hints.push((keys, "sort"));
+                    hints.push((keys, "sort".into()));
                 }
             }
             if !cx.ui.graph.following && !cx.mode.is_past() {
-                hints.push((key(Action::Follow), "follow"));
+                hints.push((key(Action::Follow), "follow".into()));
             }
             return hints;
         }
         Focus::Trace => {
             let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
             let only = if cx.ui.trace.only.is_some() { "all tasks" } else { "this task only" };
-            let mut hints =
-                vec![(moves, "move"), (key(Action::Open), "unfold"), (key(Action::OnlyTask), only)];
+            let mut hints = vec![
+                (moves, "move".into()),
+                (key(Action::Open), "unfold".into()),
+                (key(Action::OnlyTask), only.into()),
+            ];
             if !cx.ui.trace.following {
-                hints.push((key(Action::Follow), "follow"));
+                hints.push((key(Action::Follow), "follow".into()));
             }
             hints
         }
         Focus::Running => {
             let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
-            let mut hints = vec![(moves, "move"), (key(Action::Open), "open")];
+            let mut hints = vec![(moves, "move".into()), (key(Action::Open), "open".into())];
             hints.extend(on_task(running::selected(cx.state, cx.ui), cx));
             hints
         }
@@ -193,10 +204,10 @@ fn moves(cx: &PaneContext<'_>) -> Vec<Hint> {
     let all = [Action::Left, Action::Down, Action::Up, Action::Right];
     let (along, aside) = ([Action::Down, Action::Up], [Action::Left, Action::Right]);
     match cx.ui.view.kind {
-        View::Graph => vec![(keys(&all), "move")],
-        View::Outline => vec![(keys(&along), "move"), (keys(&aside), "fold")],
-        View::Gantt => vec![(keys(&along), "task"), (keys(&aside), "time")],
-        View::Table => vec![(keys(&along), "move")],
+        View::Graph => vec![(keys(&all), "move".into())],
+        View::Outline => vec![(keys(&along), "move".into()), (keys(&aside), "fold".into())],
+        View::Gantt => vec![(keys(&along), "task".into()), (keys(&aside), "time".into())],
+        View::Table => vec![(keys(&along), "move".into())],
     }
 }
 
@@ -207,13 +218,17 @@ fn on_task(task: Option<usize>, cx: &PaneContext<'_>) -> Vec<Hint> {
     };
     let key = |action| cx.keymap.key(action);
     match cx.state.tasks.row(task).status {
-        TaskStatus::Running if cx.state.run.is_active() => vec![(key(Action::StopTask), "stop it")],
-        TaskStatus::Yours => vec![(key(Action::Done), "done"), (key(Action::Skip), "skip")],
+        TaskStatus::Running if cx.state.run.is_active() => {
+            vec![(key(Action::StopTask), "stop it".into())]
+        }
+        TaskStatus::Yours => {
+            vec![(key(Action::Done), "done".into()), (key(Action::Skip), "skip".into())]
+        }
         TaskStatus::Failed | TaskStatus::Skipped(_) => vec![
-            (key(Action::Retry), "retry"),
-            (key(Action::RetryWithDependents), "with dependents"),
+            (key(Action::Retry), "retry".into()),
+            (key(Action::RetryWithDependents), "with dependents".into()),
         ],
-        TaskStatus::Pending if cx.state.run.is_active() => vec![(key(Action::Skip), "skip")],
+        TaskStatus::Pending if cx.state.run.is_active() => vec![(key(Action::Skip), "skip".into())],
         _ => Vec::new(),
     }
 }
@@ -229,21 +244,21 @@ fn run(cx: &PaneContext<'_>) -> Option<Hint> {
         RunPhase::Idle if cx.state.may_run() => "run it",
         _ => return None,
     };
-    Some((cx.keymap.key(Action::Pause), words))
+    Some((cx.keymap.key(Action::Pause), words.into()))
 }
 
 fn replay(cx: &PaneContext<'_>) -> Vec<Hint> {
     let keys = |actions: &[Action]| cx.keymap.keys(actions);
     let mut hints = vec![
-        (keys(&[Action::PreviousEvent, Action::NextEvent]), "event"),
-        (keys(&[Action::PreviousLandmark, Action::NextLandmark]), "landmark"),
-        (keys(&[Action::Play]), if cx.ui.time.playing { "pause" } else { "play" }),
-        (keys(&[Action::Slower, Action::Faster]), "speed"),
-        (keys(&[Action::GoTo]), "go to"),
-        (keys(&[Action::Start, Action::Latest]), "ends"),
+        (keys(&[Action::PreviousEvent, Action::NextEvent]), "event".into()),
+        (keys(&[Action::PreviousLandmark, Action::NextLandmark]), "landmark".into()),
+        (keys(&[Action::Play]), if cx.ui.time.playing { "pause" } else { "play" }.into()),
+        (keys(&[Action::Slower, Action::Faster]), "speed".into()),
+        (keys(&[Action::GoTo]), "go to".into()),
+        (keys(&[Action::Start, Action::Latest]), "ends".into()),
     ];
     if cx.mode == Mode::ScrubbedBack {
-        hints.insert(0, (keys(&[Action::Live]), "live"));
+        hints.insert(0, (keys(&[Action::Live]), "live".into()));
     }
     hints
 }

@@ -4,7 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::state::{RunPhase, SessionState};
+use crate::model::{ApprovalTarget, PlanState, Stage};
+use crate::planning::breaker::BreakerState;
+use crate::state::{PlanningSlice, RunPhase, SessionState};
 use crate::text::units;
 use crate::tui::areas::SizeClass;
 use crate::tui::clock;
@@ -66,8 +68,32 @@ fn facts(cx: &PaneContext<'_>) -> Vec<String> {
         Mode::ScrubbedBack => facts.push(ahead(cx)),
         Mode::Live | Mode::Paused => facts.extend(cx.note.map(str::to_owned)),
     }
+    if cx.state.planning.begun {
+        facts.push(drafter(cx.state));
+    }
+    facts.extend(breaker(cx));
     facts.push(position(cx));
     facts
+}
+
+/// Who drafts.
+fn drafter(state: &SessionState) -> String {
+    if state.planning.offline {
+        return "offline planner".to_owned();
+    }
+    state.planning.drafter.clone()
+}
+
+/// The first tool that is refused for a while.
+fn breaker(cx: &PaneContext<'_>) -> Option<String> {
+    let (tool, state) = cx.state.breakers.not_closed(cx.now).next()?;
+    Some(match state {
+        BreakerState::Open => {
+            let wait = cx.state.breakers.open_for_ms(tool, cx.now).div_ceil(1000);
+            format!("breaker: {tool} open {wait} s")
+        }
+        _ => format!("breaker: {tool} probing"),
+    })
 }
 
 /// How far live is ahead of the cursor.
@@ -112,8 +138,12 @@ fn draw_second(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     line.right(&joined(&facts, "   ", cx.style(Role::Dim))).skip(1);
     let now = current_stage(cx.state);
     let dim = cx.style(Role::Dim);
-    for (index, name) in STAGES.iter().enumerate() {
-        if index > 0 {
+    let names = stages(cx.state);
+    // A narrow screen keeps what was before, what is now and what comes next.
+    let narrow = cx.class < SizeClass::Full && names.len() > 4;
+    let (from, to) = if narrow { (now.saturating_sub(1), now + 2) } else { (0, names.len()) };
+    for (index, name) in names.iter().enumerate().take(to).skip(from) {
+        if index > from {
             line.put(" › ", dim);
         }
         if index == now {
@@ -124,15 +154,44 @@ fn draw_second(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     }
 }
 
-const STAGES: [&str; 4] = ["plan", "approval", "run", "result"];
+/// The way of a session made from a plan file.
+const GIVEN: [&str; 4] = ["plan", "approval", "run", "result"];
+/// The way of a session that began with a goal.
+const DRAFTED: [&str; 7] =
+    ["context", "outline", "roadmap", "schedule", "approval", "run", "result"];
 
+fn stages(state: &SessionState) -> &'static [&'static str] {
+    if state.planning.begun { &DRAFTED } else { &GIVEN }
+}
+
+/// The stage a session is in, counted from the end so that both ways share the last three.
 fn current_stage(state: &SessionState) -> usize {
+    let last = stages(state).len() - 1;
     match state.run.phase {
-        RunPhase::Finished { .. } => 3,
-        RunPhase::Running | RunPhase::Paused | RunPhase::Interrupted => 2,
-        RunPhase::Idle if state.plan.abandoned => 3,
+        RunPhase::Finished { .. } => last,
+        RunPhase::Running | RunPhase::Paused | RunPhase::Interrupted => last - 1,
+        RunPhase::Idle if state.plan.abandoned => last,
+        RunPhase::Idle if state.planning.begun => drafting_stage(&state.planning),
         RunPhase::Idle if state.plan.current.is_none() => 0,
-        RunPhase::Idle => 1,
+        RunPhase::Idle => last - 2,
+    }
+}
+
+/// Where a conversation about a goal stands among the stages.
+fn drafting_stage(planning: &PlanningSlice) -> usize {
+    let drawn = |stage: Stage| 1 + stage as usize;
+    let place = planning.place;
+    if let Some(stage) = place.state.stage() {
+        return drawn(stage);
+    }
+    match (place.state, place.target) {
+        (PlanState::SeekApproval, Some(ApprovalTarget::Outline)) => drawn(Stage::Outline),
+        (PlanState::SeekApproval, Some(ApprovalTarget::Roadmap)) => drawn(Stage::Roadmap),
+        (PlanState::SeekApproval, Some(ApprovalTarget::Pattern)) => 0,
+        (PlanState::SeekApproval | PlanState::Complete, _) => 4,
+        (PlanState::NeedsSchedEscalation, _) => drawn(Stage::Schedule),
+        (PlanState::Aborted, _) => 6,
+        _ => planning.resume.and_then(|place| place.state.stage()).map_or(0, drawn),
     }
 }
 
@@ -140,15 +199,18 @@ fn current_stage(state: &SessionState) -> usize {
 fn stage(state: &SessionState) -> String {
     let counts = state.tasks.counts();
     let progress = format!("{}/{}", counts.done, counts.total());
-    match (current_stage(state), state.run.phase) {
-        (3, _) if state.plan.abandoned => "abandoned".to_owned(),
-        (3, RunPhase::Finished { success: true }) => format!("done {progress}"),
-        (3, _) => format!("failed, {progress} done"),
-        (2, RunPhase::Interrupted) => format!("interrupted {progress}"),
-        (2, RunPhase::Paused) => format!("run {progress}, held"),
-        (2, _) => format!("run {progress}"),
-        (1, _) if state.plan.is_approved() => "approved, not run".to_owned(),
-        (index, _) => STAGES[index].to_owned(),
+    let now = current_stage(state);
+    let left = stages(state).len() - 1 - now;
+    match (left, state.run.phase) {
+        (0, _) if state.plan.abandoned => "abandoned".to_owned(),
+        (0, RunPhase::Finished { success: true }) => format!("done {progress}"),
+        (0, RunPhase::Finished { .. }) => format!("failed, {progress} done"),
+        (0, _) => "ended".to_owned(),
+        (1, RunPhase::Interrupted) => format!("interrupted {progress}"),
+        (1, RunPhase::Paused) => format!("run {progress}, held"),
+        (1, _) => format!("run {progress}"),
+        (2, _) if state.plan.is_approved() => "approved, not run".to_owned(),
+        _ => stages(state)[now].to_owned(),
     }
 }
 

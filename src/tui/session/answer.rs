@@ -8,13 +8,16 @@ use crate::event::Command;
 use crate::model::{Actor, Answer, ChoiceAction, RequestId};
 use crate::tui::clock::between;
 use crate::tui::keymap::Action;
-use crate::tui::overlays::{Choose, Overlay};
-use crate::tui::panes::approval::{AnswerRow, answer_rows, current, is_yes};
+use crate::tui::overlays::{Choose, Overlay, Wish};
+use crate::tui::panes::approval::{AnswerRow, answer_rows, current, takes_text};
 use crate::tui::ui_state::CardUi;
 use crate::tui::widgets::counted;
 
 /// Keys this soon after a request appeared were meant for something else.
 const SETTLE: Duration = Duration::from_millis(300);
+
+/// The keys of answers that share one in the panel.
+const KEYS: &str = "123456789";
 
 impl Screen {
     /// Gives the answer that a key stands for, if it may be given now.
@@ -35,7 +38,7 @@ impl Screen {
         if let Some(why) = &row.unavailable {
             return self.say(why.clone());
         }
-        if is_yes(action) && !self.ui.card.seen {
+        if row.lets_happen() && !self.ui.card.seen {
             let below = self.card.below(self.ui.card.scroll);
             let key = self.keymap.key(Action::Down);
             let lines = counted(below, "more line");
@@ -52,31 +55,36 @@ impl Screen {
     }
 
     fn give(&mut self, id: RequestId, row: &AnswerRow) -> Flow {
-        if let [alone, dependents] = row.choices[..] {
-            self.ui.overlay = Some(Overlay::Choose(Choose {
-                title: "skip".to_owned(),
-                question: "Go on without the task?".to_owned(),
-                options: vec![
-                    wish(
-                        'a',
-                        "skip it alone",
-                        "what needs it goes on without it",
-                        command(id, alone),
-                    ),
-                    wish(
-                        'd',
-                        "skip with dependents",
-                        "what needs it is skipped too",
-                        command(id, dependents),
-                    ),
-                ],
-            }));
-            return Flow::Draw;
+        match row.choices[..] {
+            [] => Flow::Idle,
+            [choice] if takes_text(choice) => self.open_answer(id, choice, &row.label),
+            [choice] => self.send(command(id, choice), row.label.clone()),
+            _ => self.choose(id, row),
         }
-        match row.choices.first() {
-            Some(choice) => self.send(command(id, *choice), row.label.clone()),
-            None => Flow::Idle,
-        }
+    }
+
+    /// Asks which of several answers with one key is meant.
+    fn choose(&mut self, id: RequestId, row: &AnswerRow) -> Flow {
+        let Some(request) = current(&self.latest, &self.ui) else { return Flow::Idle };
+        let offered = request.choices.iter().filter(|choice| row.choices.contains(&choice.action));
+        let options: Vec<Wish> = offered
+            .zip(KEYS.chars())
+            .map(|(choice, number)| {
+                let key = match choice.action {
+                    ChoiceAction::SkipAlone => 'a',
+                    ChoiceAction::SkipWithDependents => 'd',
+                    _ => number,
+                };
+                wish(key, &choice.label, &choice.consequence, command(id, choice.action))
+            })
+            .collect();
+        self.ui.overlay = Some(Overlay::Choose(Choose {
+            title: row.label.clone(),
+            question: request.question.clone(),
+            options,
+            cursor: None,
+        }));
+        Flow::Draw
     }
 
     /// The next or previous open request.

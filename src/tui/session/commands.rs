@@ -131,6 +131,7 @@ impl Screen {
             title: "skip".to_owned(),
             question: format!("Go on without {task}?"),
             options,
+            cursor: None,
         }));
         Flow::Draw
     }
@@ -159,6 +160,7 @@ impl Screen {
                 "it counts as failed and can be retried",
                 command,
             )],
+            cursor: None,
         }));
         Flow::Draw
     }

@@ -1,19 +1,22 @@
 //! Settles what is visible, then draws it.
 
+use std::sync::Arc;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Screen;
+use crate::event::{Event, PlanEvent};
 use crate::replay::SourceError;
 use crate::state::RunPhase;
 use crate::tui::areas::{Needs, SizeClass, areas, graph_room};
 use crate::tui::context::{Pane, PaneContext};
 use crate::tui::glyphs::sweep;
-use crate::tui::panes::approval::{ApprovalPane, current};
+use crate::tui::panes::approval::{ApprovalPane, Shown, current};
 use crate::tui::panes::footer::Footer;
 use crate::tui::panes::graph;
 use crate::tui::panes::header::Header;
-use crate::tui::panes::plan::{PlanPane, View, gantt};
+use crate::tui::panes::plan::{self, PlanPane, View, gantt};
 use crate::tui::panes::running::{RunningPane, active};
 use crate::tui::panes::scrub::ScrubPane;
 use crate::tui::panes::tabs::TabRow;
@@ -47,16 +50,17 @@ impl Screen {
     /// Lays the panes out and gathers what each of them shows.
     fn prepare(&mut self, class: SizeClass) -> Result<(), SourceError> {
         self.settle_card();
+        self.settle_view();
         // A pane that took its rows with it cannot keep the focus.
         if self.ui.focus == Focus::Running && active(self.state()).is_empty() {
             self.ui.focus = Focus::Graph;
         }
         let revision = self.state().plan.current.clone();
         self.graph.place(revision.as_deref());
-        self.plan.place(revision.as_deref());
+        self.plan.place(self.shown.as_deref().unwrap_or(&self.latest));
         let mut needs = Needs {
             focus: self.ui.focus,
-            card: self.has_card(),
+            card: self.has_card() || self.ui.composer.is_some(),
             replay: self.mode().is_past(),
             graph: 0,
             running: active(self.state()).len() as u16,
@@ -73,6 +77,7 @@ impl Screen {
         self.look_at_plan(class);
         self.look_at_graph(class);
         self.look_at_trace(class)?;
+        self.read_previous()?;
         self.look_at_card(class);
         Ok(())
     }
@@ -89,6 +94,7 @@ impl Screen {
         let body = graph::body(self.areas.graph, class);
         let selected =
             self.ui.graph.selected.as_ref().and_then(|id| self.state().tasks.position(id));
+        self.graph.light(selected.map(|task| task as u32));
         let reveal = selected.filter(|_| self.ui.graph.reveal).map(|task| task as u32);
         if !body.is_empty() {
             self.graph.look(body, &mut self.ui.graph.offset, reveal);
@@ -108,6 +114,9 @@ impl Screen {
             let columns = gantt::chart_columns(body);
             self.plan.measure(state, now, &self.time_zone, &self.ui.view, columns);
         }
+        if self.ui.graph.selected.is_none() {
+            self.ui.graph.selected = plan::moved(&self.plan, None, 0);
+        }
         let selected = self.ui.graph.selected.as_ref().filter(|_| self.ui.graph.reveal);
         self.plan.look(selected, view, body.height, &mut self.ui.view.top);
     }
@@ -120,6 +129,45 @@ impl Screen {
         self.trace.look(&mut source, &mut self.ui.trace, width, body.height)
     }
 
+    /// Before there is a plan to draw, a draft is shown as its outline.
+    fn settle_view(&mut self) {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let drafted = state.plan.current.is_none() && state.planning.outline.is_some();
+        let view = &mut self.ui.view;
+        match (drafted, view.kind) {
+            (true, View::Graph) => {
+                view.kind = View::Outline;
+                view.stands_in = true;
+            }
+            (false, View::Outline) if view.stands_in => {
+                view.kind = View::Graph;
+                view.stands_in = false;
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads the revision before the current one, once.
+    fn read_previous(&mut self) -> Result<(), SourceError> {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let before = state.plan.revisions.iter().rev().nth(1);
+        let Some((seq, revision)) = before.map(|head| (head.seq, head.revision)) else {
+            self.previous = None;
+            return Ok(());
+        };
+        if self.previous.as_ref().is_some_and(|(known, ..)| *known == seq) {
+            return Ok(());
+        }
+        let record = self.history.record(seq)?;
+        self.previous = record.and_then(|record| match &record.event {
+            Event::Plan(PlanEvent::Proposed { plan, .. }) => {
+                Some((seq, revision, Arc::clone(plan)))
+            }
+            _ => None,
+        });
+        Ok(())
+    }
+
     fn look_at_card(&mut self, class: SizeClass) {
         if !self.has_card() {
             return;
@@ -128,7 +176,9 @@ impl Screen {
         let Some(request) = current(state, &self.ui) else { return };
         let parts = ApprovalPane::card_areas(self.areas.approval, class, request);
         let room = usize::from(parts.lines.height);
-        self.card.look(request, state, usize::from(parts.lines.width), room);
+        let previous = self.previous.as_ref().map(|(_, revision, plan)| (*revision, &**plan));
+        let shown = Shown { state, previous, time_zone: &self.time_zone };
+        self.card.look(request, shown, usize::from(parts.lines.width), room);
         let card = &mut self.ui.card;
         card.scroll = card.scroll.min(self.card.most());
         card.seen |= room > 0 && self.card.below(card.scroll) == 0;

@@ -3,6 +3,7 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 
 use super::{Flow, Screen, places};
+use crate::event::Command;
 use crate::replay::SourceError;
 use crate::state::TaskStatus;
 use crate::tui::ExitReason;
@@ -23,6 +24,8 @@ impl Screen {
             Event::Paste(text) => {
                 if let Some(overlay) = &mut self.ui.overlay {
                     overlay.on_paste(&text);
+                } else if let Some(composer) = &mut self.ui.composer {
+                    composer.on_paste(&text);
                 }
                 Ok(Flow::Draw)
             }
@@ -48,6 +51,9 @@ impl Screen {
         if self.ui.overlay.is_some() {
             return self.on_overlay_key(event);
         }
+        if self.ui.composer.is_some() {
+            return Ok(self.on_composer_key(event));
+        }
         let places = places(&self.ui, self.state(), self.mode());
         match self.keymap.action(key, &places) {
             Some(action) => self.perform(action),
@@ -62,11 +68,16 @@ impl Screen {
             Outcome::Close => {}
             Outcome::Pass => return self.on_key(event),
             Outcome::Send { command, words } => return Ok(self.send(command, words)),
+            Outcome::SendAndStay { command, words } => {
+                self.ui.overlay = Some(overlay);
+                return Ok(self.send(command, words));
+            }
             Outcome::Run(action) => return self.run_from_palette(action),
             Outcome::Leave => return Ok(Flow::Exit(ExitReason::QuitWhileRunning)),
             Outcome::Submit { purpose: Purpose::Note { task }, text } => {
                 return Ok(self.complete(task, text));
             }
+            Outcome::Submit { purpose: Purpose::Search, text } => return Ok(self.search(&text)),
             Outcome::Submit { purpose: Purpose::GoTo, text } => {
                 return if text.is_empty() { Ok(Flow::Draw) } else { self.go_to(&text) };
             }
@@ -87,7 +98,7 @@ impl Screen {
         Flow::Draw
     }
 
-    pub(super) fn perform(&mut self, action: Action) -> Result<Flow, SourceError> {
+    pub(crate) fn perform(&mut self, action: Action) -> Result<Flow, SourceError> {
         Ok(match action {
             Action::Left | Action::Down | Action::Up | Action::Right => self.step(action),
             Action::PageUp => self.page(-1),
@@ -109,7 +120,14 @@ impl Screen {
                 Flow::Draw
             }
             Action::Palette => self.open_palette(),
+            Action::GoalBox | Action::Today | Action::RemoveSession => Flow::Idle,
             Action::OnlyTask => self.only_task(),
+            Action::OnlyKind => self.only_kind(),
+            Action::Search => self.open_search(),
+            Action::NextHit => self.next_hit(true),
+            Action::PreviousHit => self.next_hit(false),
+            Action::Copy => return self.copy_step(),
+            Action::Pager => return self.page_step(),
             Action::CardStart => {
                 self.ui.card.scroll = 0;
                 Flow::Draw
@@ -123,9 +141,30 @@ impl Screen {
                 Flow::Draw
             }
             Action::Quit => self.quit(ExitReason::BackToList),
-            Action::Yes | Action::YesWider | Action::No | Action::Again | Action::PassOver => {
-                self.answer(action)
-            }
+            Action::Yes
+            | Action::YesWider
+            | Action::Always
+            | Action::Options
+            | Action::Reply
+            | Action::No
+            | Action::Reject
+            | Action::StopIt
+            | Action::TakeOver
+            | Action::Again
+            | Action::PassOver => self.answer(action),
+            Action::RequestChanges => self.request_changes(),
+            Action::Comment => self.comment(),
+            Action::Lock => self.lock(),
+            Action::Edit => self.edit_node(),
+            Action::AddNode => self.add_node(),
+            Action::RemoveNode => self.remove_node(),
+            Action::MoveUp => self.move_node(false),
+            Action::MoveDown => self.move_node(true),
+            Action::LinkNodes => self.link_nodes(),
+            Action::Undo => self.send(Command::Undo, "undo the last edit"),
+            Action::Redo => self.send(Command::Redo, "redo the edit"),
+            Action::Editor => self.edit_outside(),
+            Action::Policy => self.open_policy(),
             Action::NextRequest => self.turn_request(true),
             Action::PreviousRequest => self.turn_request(false),
             Action::Done => self.say_done(),
@@ -266,8 +305,8 @@ impl Screen {
                 }
                 self.open_task()
             }
-            // Enter never answers.
-            Focus::Approval => Flow::Idle,
+            // Enter never answers; where words are asked for it opens the box for them.
+            Focus::Approval => self.type_answer(),
         }
     }
 
@@ -298,6 +337,9 @@ impl Screen {
     }
 
     fn back(&mut self) -> Flow {
+        if self.ui.trace.search.take().is_some() {
+            return Flow::Draw;
+        }
         if self.ui.trace.only.is_some() && self.ui.focus == Focus::Trace {
             self.ui.trace.only = None;
         } else {

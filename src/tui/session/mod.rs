@@ -4,15 +4,20 @@
 
 mod answer;
 mod commands;
+mod compose;
 mod draw;
+mod edit;
 mod keys;
 mod mouse;
+mod outside;
 mod palette;
 mod playback;
 mod pull;
+mod search;
 mod time;
 mod views;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -32,14 +37,18 @@ use super::theme::Palette;
 use super::ui_state::{Focus, UiState};
 use super::{ExitReason, SessionView, TuiError, UiSettings};
 use crate::event::Command;
-use crate::model::{RequestId, Seq, SessionId};
+use crate::model::{Plan, RequestId, Seq, SessionId};
 use crate::replay::{History, SourceError};
 use crate::state::timeline::Timeline;
 use crate::state::{RunPhase, SessionState, SessionStatus};
 
+pub(crate) use outside::{Outside, Returned};
+
 /// What reaches a screen.
 #[derive(Debug)]
 pub(crate) enum Message {
+    /// A program that had the terminal for a while has ended.
+    Returned(Returned),
     /// A key, the mouse, a paste, a resize, a change of focus.
     Input(crossterm::event::Event),
     /// There are records up to here.
@@ -85,10 +94,13 @@ pub(crate) struct Screen {
     card: CardCache,
     areas: Areas,
     size: Rect,
+    /// The revision before the current one, for the difference on its card.
+    previous: Option<(Seq, u32, Arc<Plan>)>,
     /// The newest request that the person was led to.
     asked: Option<RequestId>,
     window_has_focus: bool,
-    bell: bool,
+    /// What the terminal or another program is to do next.
+    outside: VecDeque<Outside>,
 }
 
 impl Screen {
@@ -120,9 +132,10 @@ impl Screen {
             card: CardCache::default(),
             areas: Areas::default(),
             size: Rect::default(),
+            previous: None,
             asked: None,
             window_has_focus: true,
-            bell: false,
+            outside: VecDeque::new(),
         };
         if let Some(seq) = start_at.or(saved.then_some(head)) {
             screen.seek(seq)?;
@@ -170,12 +183,8 @@ impl Screen {
             Message::Input(event) => self.on_input(event),
             Message::Head(seq) => self.pull(seq),
             Message::Tick => self.tick(),
+            Message::Returned(returned) => Ok(self.returned(returned)),
         }
-    }
-
-    /// Whether the terminal should ring, once.
-    pub(crate) fn take_bell(&mut self) -> bool {
-        std::mem::take(&mut self.bell)
     }
 
     /// What stays in the scrollback; nothing if there is none any more.
@@ -243,6 +252,7 @@ impl Screen {
 impl Screen {
     /// Whether a text box has the keys.
     fn is_typing(&self) -> bool {
-        matches!(self.ui.overlay, Some(Overlay::Input(_) | Overlay::Palette(_)))
+        self.ui.composer.is_some()
+            || matches!(self.ui.overlay, Some(Overlay::Input(_) | Overlay::Palette(_)))
     }
 }

@@ -10,7 +10,8 @@ use crate::tui::ui_state::Focus;
 
 impl Screen {
     pub(super) fn open_palette(&mut self) -> Flow {
-        let items = TABLE.iter().filter(|entry| entry.action != Action::Palette);
+        let here = |entry: &&Entry| entry.action != Action::Palette && entry.place != Place::Home;
+        let items = TABLE.iter().filter(here);
         let items = items.map(|entry| self.palette_item(entry)).collect();
         let palette = Palette::new(items, &self.ui.recent);
         self.ui.overlay = Some(Overlay::Palette(Box::new(palette)));
@@ -114,5 +115,18 @@ impl Screen {
 
 /// Whether an action answers a request.
 fn is_answer(action: Action) -> bool {
-    matches!(action, Action::Yes | Action::YesWider | Action::No | Action::Again | Action::PassOver)
+    matches!(
+        action,
+        Action::Yes
+            | Action::YesWider
+            | Action::Always
+            | Action::Options
+            | Action::Reply
+            | Action::No
+            | Action::Reject
+            | Action::StopIt
+            | Action::TakeOver
+            | Action::Again
+            | Action::PassOver
+    )
 }

@@ -1,6 +1,6 @@
 //! Takes in new records, and leads the person to what is new.
 
-use super::{Flow, Screen};
+use super::{Flow, Outside, Screen};
 use crate::event::{ApprovalEvent, Event, Record};
 use crate::model::{Seq, TaskId};
 use crate::replay::SourceError;
@@ -49,8 +49,9 @@ impl Screen {
                 self.ui.message = Some(format!("{} refused: {why}", command.replace('_', " ")));
                 self.ui.card.sent = false;
             }
-            Event::Approval(ApprovalEvent::Asked { .. }) if !self.window_has_focus => {
-                self.bell = true;
+            Event::Approval(ApprovalEvent::Asked { request }) if !self.window_has_focus => {
+                let text = format!("asks: {}", request.question);
+                self.ask_outside(Outside::Notify { text });
             }
             _ => {}
         }

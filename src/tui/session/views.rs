@@ -10,6 +10,7 @@ impl Screen {
     /// Shows the plan another way. The selection stays.
     pub(super) fn turn_view(&mut self, view: View) -> Flow {
         self.ui.view.kind = view;
+        self.ui.view.stands_in = false;
         self.ui.focus = Focus::Graph;
         self.ui.graph.reveal = true;
         Flow::Draw

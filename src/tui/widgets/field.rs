@@ -10,7 +10,7 @@ use tui_textarea::TextArea;
 use crate::text::clean_line;
 
 /// The longest line a field takes.
-const LIMIT: usize = 400;
+const LIMIT: usize = 2_000;
 
 /// One line of text that is being typed.
 #[derive(Clone, Debug)]

@@ -8,14 +8,21 @@ use crate::tui::keymap::Action;
 pub(crate) struct AnswerRow {
     /// The key that gives it.
     pub(crate) action: Action,
-    /// What it stands for; two if the key asks which.
+    /// What it stands for; several if the key asks which.
     pub(crate) choices: Vec<ChoiceAction>,
     pub(crate) label: String,
     pub(crate) consequence: String,
     pub(crate) unavailable: Option<String>,
 }
 
-/// The rows of a request, in its order. Skipping alone and with dependents share a key that asks.
+impl AnswerRow {
+    /// Whether it lets something happen, so that everything must have been seen first.
+    pub(crate) fn lets_happen(&self) -> bool {
+        self.choices.iter().any(|choice| lets_happen(*choice))
+    }
+}
+
+/// The rows of a request, in its order. Choices that share a key become one row that asks which.
 pub(crate) fn answer_rows(request: &Request) -> Vec<AnswerRow> {
     let mut rows: Vec<AnswerRow> = Vec::new();
     for choice in &request.choices {
@@ -28,9 +35,7 @@ pub(crate) fn answer_rows(request: &Request) -> Vec<AnswerRow> {
             unavailable: choice.unavailable.clone(),
         };
         match rows.iter_mut().find(|row| row.action == action) {
-            Some(other) if action == Action::PassOver => join(other, row),
-            // Two answers with one key: the second has none and cannot be given by mistake.
-            Some(_) => {}
+            Some(other) => join(other, row),
             None => rows.push(row),
         }
     }
@@ -45,9 +50,24 @@ fn join(row: &mut AnswerRow, other: AnswerRow) {
         *row = other;
         return;
     }
-    row.consequence = format!("asks: {}, or {}", row.label, other.label);
-    "skip".clone_into(&mut row.label);
+    if row.choices.len() == 1 {
+        row.consequence = format!("asks: {}, or {}", row.label, other.label);
+        group_word(row.action).clone_into(&mut row.label);
+    } else {
+        row.consequence.push_str(", or ");
+        row.consequence.push_str(&other.label);
+    }
     row.choices.extend(other.choices);
+}
+
+fn group_word(action: Action) -> &'static str {
+    match action {
+        Action::PassOver => "skip",
+        Action::Options => "choose",
+        Action::No => "no",
+        Action::Again => "again",
+        _ => "yes",
+    }
 }
 
 fn key_of(action: ChoiceAction) -> Action {
@@ -57,39 +77,61 @@ fn key_of(action: ChoiceAction) -> Action {
         | Choice::Approve
         | Choice::Happened
         | Choice::RaiseOnce
-        | Choice::Reply
         | Choice::GoOn
-        | Choice::UseRelaxation(_)
-        | Choice::PickOption(_)
         | Choice::AllowOnce
         | Choice::UseProvider => Action::Yes,
         Choice::ApproveAndStop
         | Choice::RaiseForSession
-        | Choice::SkipQuestions
-        | Choice::AcceptLate
         | Choice::KeepAndStop
         | Choice::AllowForSession
-        | Choice::AllowAlways
         | Choice::OfflineThisTime => Action::YesWider,
-        Choice::Abandon
-        | Choice::Stop
-        | Choice::Reject
-        | Choice::Decline
-        | Choice::Deny
-        | Choice::StopTask
-        | Choice::NeverUse => Action::No,
-        Choice::RunAgain
-        | Choice::TryAgain
-        | Choice::RequestChanges
-        | Choice::Edit
-        | Choice::GoOffline => Action::Again,
-        Choice::SkipAlone | Choice::SkipWithDependents | Choice::HandToMe => Action::PassOver,
+        Choice::AllowAlways => Action::Always,
+        Choice::RequestChanges => Action::RequestChanges,
+        Choice::Edit => Action::Edit,
+        Choice::Reply => Action::Reply,
+        Choice::GoOffline
+        | Choice::PickOption(_)
+        | Choice::UseRelaxation(_)
+        | Choice::AcceptLate => Action::Options,
+        Choice::Abandon | Choice::Stop | Choice::Decline | Choice::Deny | Choice::NeverUse => {
+            Action::No
+        }
+        Choice::Reject => Action::Reject,
+        Choice::StopTask => Action::StopIt,
+        Choice::HandToMe => Action::TakeOver,
+        Choice::RunAgain | Choice::TryAgain => Action::Again,
+        Choice::SkipAlone | Choice::SkipWithDependents | Choice::SkipQuestions => Action::PassOver,
     }
 }
 
-/// Whether an answer lets something happen, so that everything must have been seen first.
-pub(crate) fn is_yes(action: Action) -> bool {
-    matches!(action, Action::Yes | Action::YesWider | Action::Again)
+/// Whether an answer sets something in motion that the request describes.
+fn lets_happen(action: ChoiceAction) -> bool {
+    use ChoiceAction as Choice;
+    matches!(
+        action,
+        Choice::ApproveAndRun
+            | Choice::ApproveAndStop
+            | Choice::Approve
+            | Choice::Happened
+            | Choice::RunAgain
+            | Choice::RaiseOnce
+            | Choice::RaiseForSession
+            | Choice::GoOn
+            | Choice::PickOption(_)
+            | Choice::UseRelaxation(_)
+            | Choice::AcceptLate
+            | Choice::AllowOnce
+            | Choice::AllowForSession
+            | Choice::AllowAlways
+            | Choice::UseProvider
+            | Choice::KeepAndStop
+    )
+}
+
+/// Whether an answer is given together with text.
+pub(crate) fn takes_text(action: ChoiceAction) -> bool {
+    use ChoiceAction as Choice;
+    matches!(action, Choice::RequestChanges | Choice::Reply | Choice::Deny | Choice::AllowAlways)
 }
 
 #[cfg(test)]
@@ -114,15 +156,38 @@ mod tests {
     }
 
     #[test]
-    fn every_answer_of_a_request_has_a_key_of_its_own() {
+    fn every_answer_of_a_request_can_be_given() {
         use ChoiceAction as A;
         for actions in [
-            vec![A::ApproveAndRun, A::ApproveAndStop, A::Abandon],
+            vec![A::ApproveAndRun, A::ApproveAndStop, A::RequestChanges, A::Edit, A::Abandon],
             vec![A::Happened, A::RunAgain, A::SkipAlone, A::SkipWithDependents, A::Stop],
+            vec![A::Approve, A::RequestChanges, A::Reject, A::PickOption(2), A::PickOption(3)],
+            vec![A::Reply, A::SkipQuestions, A::Abandon],
+            vec![
+                A::UseRelaxation(1),
+                A::UseRelaxation(2),
+                A::AcceptLate,
+                A::RequestChanges,
+                A::Stop,
+            ],
+            vec![A::AllowOnce, A::AllowForSession, A::AllowAlways, A::Deny, A::StopTask],
+            vec![A::RaiseOnce, A::RaiseForSession, A::GoOffline, A::Stop],
+            vec![A::UseProvider, A::OfflineThisTime, A::NeverUse],
+            vec![A::TryAgain, A::GoOffline, A::Edit, A::KeepAndStop, A::Abandon],
+            vec![A::GoOn, A::HandToMe, A::SkipAlone, A::StopTask],
         ] {
             let rows = answer_rows(&request(&actions));
             let given: usize = rows.iter().map(|row| row.choices.len()).sum();
             assert_eq!(given, actions.len(), "{actions:?}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_chosen_gives_way_to_one_that_can() {
+        let mut one = request(&[ChoiceAction::PickOption(1), ChoiceAction::PickOption(2)]);
+        one.choices[0].unavailable = Some("it is the one shown".into());
+        let rows = answer_rows(&one);
+        assert_eq!(rows[0].choices, [ChoiceAction::PickOption(2)]);
+        assert_eq!(rows[0].unavailable, None);
     }
 }

@@ -21,7 +21,14 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         return draw_line(Rect { height: 1, ..area }, buf, cx);
     }
     let past = cx.mode.is_past();
-    let facts = if past { past_words(cx) } else { String::new() };
+    let facts = match (past, cx.state.planning.begun) {
+        (true, _) => past_words(cx),
+        (false, true) => {
+            let planning = &cx.state.planning;
+            crate::tui::policy::summary(&planning.policy(), &planning.approved)
+        }
+        (false, false) => String::new(),
+    };
     rule(buf, area, kind, style, &[piece("approval", style)], &[piece(facts, style)]);
     if area.height > 1 {
         draw_line(Rect { y: area.y + 1, height: 1, ..area }, buf, cx);
@@ -57,7 +64,7 @@ pub(super) fn answer_words(answered: &AnsweredRequest, cx: &PaneContext<'_>) -> 
 }
 
 /// What a request is about, with the revision or task it names.
-pub(super) fn subject(kind: &RequestKind) -> String {
+pub(crate) fn subject(kind: &RequestKind) -> String {
     let word = request_word(kind);
     match kind {
         RequestKind::FinalPlan { hash, revision } => format!("{word} r{revision} {}", hash.short()),

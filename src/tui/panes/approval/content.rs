@@ -1,11 +1,16 @@
 //! The lines of a card: question, why, corrections, forecast, what must be seen byte for byte, evidence.
 
-use crate::model::{Request, RequestId, RequestKind, RunKind};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::model::{ApprovalTarget, Plan, Request, RequestId, RequestKind, RunKind, Stage};
 use crate::state::SessionState;
 use crate::text::{Revealed, clean, display_width, reveal_segments, wrap, wrap_exact};
 use crate::tui::theme::Role;
 
 use super::forecast;
+use super::parts::changes::{self, Node};
+use super::parts::{confidence, drafts, ledger};
 
 /// A line in pieces of one role each. The text is clean.
 pub(crate) type CardLine = Vec<(String, Role)>;
@@ -13,10 +18,22 @@ pub(crate) type CardLine = Vec<(String, Role)>;
 /// The column in which values begin.
 const LABEL: usize = 17;
 
+/// What a card is drawn from beside the request itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub(crate) state: &'a SessionState,
+    /// The revision before the current one, with its number.
+    pub(crate) previous: Option<(u32, &'a Plan)>,
+    pub(crate) time_zone: &'a TimeZone,
+}
+
+/// What the lines were made for.
+type Key = (RequestId, usize, Option<u32>, Option<Timestamp>);
+
 /// The lines of the card in the panel, wrapped to its width.
 #[derive(Debug, Default)]
 pub(crate) struct CardCache {
-    key: Option<(RequestId, usize, Option<u32>)>,
+    key: Option<Key>,
     pub(crate) lines: Vec<CardLine>,
     /// Rows that the lines have on the screen.
     pub(crate) room: usize,
@@ -24,18 +41,12 @@ pub(crate) struct CardCache {
 
 impl CardCache {
     /// Builds the lines unless they are at hand.
-    pub(crate) fn look(
-        &mut self,
-        request: &Request,
-        state: &SessionState,
-        width: usize,
-        room: usize,
-    ) {
-        let revision = state.plan.current.as_ref().map(|plan| plan.revision);
-        let key = Some((request.id, width, revision));
+    pub(crate) fn look(&mut self, request: &Request, shown: Shown<'_>, width: usize, room: usize) {
+        let revision = shown.state.plan.current.as_ref().map(|plan| plan.revision);
+        let key = Some((request.id, width, revision, shown.state.planning.last_visible));
         if self.key != key {
             self.key = key;
-            self.lines = lines(request, state, width.max(10));
+            self.lines = lines(request, shown, width.max(10));
         }
         self.room = room;
     }
@@ -51,30 +62,127 @@ impl CardCache {
     }
 }
 
-fn lines(request: &Request, state: &SessionState, width: usize) -> Vec<CardLine> {
+fn lines(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
+    let state = shown.state;
     let mut lines = Vec::new();
     paragraph(&mut lines, &request.question, Role::Key, width);
     paragraph(&mut lines, &request.why, Role::Dim, width);
-    let plan = match request.kind {
-        RequestKind::FinalPlan { .. } => state.plan.current.as_deref(),
-        _ => None,
-    };
-    if let Some(revision) = plan {
-        for note in &revision.normalization {
-            let task = note.task_id.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
-            labelled(&mut lines, &note.code, &format!("{task}{}", note.detail), Role::Warn, width);
-        }
-        lines.push(Vec::new());
-        lines.push(vec![("Forecast".to_owned(), Role::Text)]);
-        for (label, text) in forecast::rows(revision, state) {
-            labelled(&mut lines, label, &text, Role::Text, width);
-        }
+    if let RequestKind::FinalPlan { .. } = request.kind {
+        final_plan(&mut lines, shown, width);
+    }
+    drafts(&mut lines, request, state, width);
+    if let Some(judgement) =
+        stage_of(&request.kind).and_then(|stage| state.planning.judgements.get(&stage))
+    {
+        lines.extend(confidence::lines(judgement, width));
+    }
+    lines.extend(changed(request, shown, width));
+    if asks_about_plan(&request.kind) {
+        lines.extend(ledger::lines(state, width));
     }
     commands(&mut lines, request, state, width);
     for detail in &request.details {
         labelled(&mut lines, &detail.label, &detail.text, Role::Text, width);
     }
     lines
+}
+
+fn final_plan(lines: &mut Vec<CardLine>, shown: Shown<'_>, width: usize) {
+    let Some(revision) = shown.state.plan.current.as_deref() else { return };
+    for note in &revision.normalization {
+        let task = note.task_id.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
+        labelled(lines, &note.code, &format!("{task}{}", note.detail), Role::Warn, width);
+    }
+    lines.push(Vec::new());
+    lines.push(vec![("Forecast".to_owned(), Role::Text)]);
+    for (label, text) in forecast::rows(revision, shown.state) {
+        labelled(lines, label, &text, Role::Text, width);
+    }
+    lines.extend(drafts::schedule(shown.state, shown.time_zone, width));
+}
+
+/// The draft that a request is about.
+fn drafts(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
+    let planning = &state.planning;
+    match &request.kind {
+        RequestKind::Draft { target: ApprovalTarget::Pattern, .. } | RequestKind::Rfc { .. } => {
+            if let Some(choice) = &planning.pattern {
+                lines.extend(drafts::pattern(choice, width));
+            }
+            if let Some(text) = &planning.pattern_rfc_text {
+                lines.push(Vec::new());
+                paragraph(lines, text, Role::Untrusted, width);
+            }
+        }
+        RequestKind::Draft { target: ApprovalTarget::Outline, .. } => {
+            if let Some(outline) = &planning.outline {
+                lines.extend(drafts::outline(outline, width));
+            }
+            if let Some(context) = &planning.context {
+                lines.extend(drafts::assumptions(context, width));
+            }
+        }
+        RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => {
+            if let Some(roadmap) = &planning.roadmap {
+                lines.extend(drafts::options(roadmap, width));
+            }
+        }
+        RequestKind::Questions { questions } => {
+            for question in questions {
+                lines.push(Vec::new());
+                paragraph(lines, &question.text, Role::Text, width);
+                labelled(lines, "assumed if skipped", &question.assumed, Role::Dim, width);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The stage whose confidence a request hangs on.
+fn stage_of(kind: &RequestKind) -> Option<Stage> {
+    match kind {
+        RequestKind::FinalPlan { .. }
+        | RequestKind::Draft { target: ApprovalTarget::Final, .. }
+        | RequestKind::Escalation => Some(Stage::Schedule),
+        RequestKind::Draft { target: ApprovalTarget::Outline, .. } => Some(Stage::Outline),
+        RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => Some(Stage::Roadmap),
+        RequestKind::LowConfidence { stage }
+        | RequestKind::Validation { stage }
+        | RequestKind::ModelTrouble { stage } => Some(*stage),
+        _ => None,
+    }
+}
+
+/// Whether comments and locks belong on the card.
+fn asks_about_plan(kind: &RequestKind) -> bool {
+    matches!(
+        kind,
+        RequestKind::FinalPlan { .. } | RequestKind::Draft { .. } | RequestKind::Escalation
+    )
+}
+
+/// What is different from what the person saw last.
+fn changed(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
+    let planning = &shown.state.planning;
+    match (&request.kind, shown.previous, &shown.state.plan.current) {
+        (RequestKind::FinalPlan { .. }, Some((number, before)), Some(now)) => {
+            let since = format!("r{number}");
+            let (before, after) = (Node::of_plan(before), Node::of_plan(&now.plan));
+            changes::lines(&since, &before, &after, width)
+        }
+        (RequestKind::Draft { target: ApprovalTarget::Outline, .. }, ..) => {
+            match (&planning.shown_outline, &planning.outline) {
+                (Some(before), Some(now)) if before.version != now.version => {
+                    let since = format!("v{}", before.version);
+                    let (before, after) =
+                        (Node::of_draft(&before.nodes), Node::of_draft(&now.nodes));
+                    changes::lines(&since, &before, &after, width)
+                }
+                _ => Vec::new(),
+            }
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Everything that must be seen byte for byte: what the request quotes, then every command of the plan.
@@ -125,7 +233,13 @@ fn paragraph(lines: &mut Vec<CardLine>, text: &str, role: Role, width: usize) {
 }
 
 /// A label and its text, further lines hanging under the text.
-fn labelled(lines: &mut Vec<CardLine>, label: &str, text: &str, role: Role, width: usize) {
+pub(super) fn labelled(
+    lines: &mut Vec<CardLine>,
+    label: &str,
+    text: &str,
+    role: Role,
+    width: usize,
+) {
     let label = crate::text::clean_line(label);
     let text = clean(text);
     let column = LABEL.max(display_width(&label) + 4).min(width / 2);

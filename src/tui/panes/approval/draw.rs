@@ -3,12 +3,13 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::answers::{AnswerRow, answer_rows, is_yes};
-use super::{closed, current};
+use super::answers::{AnswerRow, answer_rows};
+use super::{closed, current, policy};
 use crate::model::{Request, RequestKind};
 use crate::text::{clean, wrap};
 use crate::tui::areas::SizeClass;
 use crate::tui::clock::time_of_day;
+use crate::tui::composer;
 use crate::tui::context::{Pane, PaneContext};
 use crate::tui::theme::Role;
 use crate::tui::ui_state::Focus;
@@ -33,7 +34,8 @@ impl ApprovalPane {
     pub(crate) fn card_areas(area: Rect, class: SizeClass, request: &Request) -> CardAreas {
         let top = u16::from(class != SizeClass::Small).min(area.height);
         let body = Rect { y: area.y + top, height: area.height - top, ..area };
-        let plan = matches!(request.kind, RequestKind::FinalPlan { .. });
+        let plan =
+            matches!(request.kind, RequestKind::FinalPlan { .. } | RequestKind::Draft { .. });
         if plan && area.width >= 110 {
             let lines = Rect { x: body.x + 1, width: body.width - SIDE - 3, ..body };
             let answers = Rect { x: body.right() - SIDE, width: SIDE, ..body };
@@ -56,6 +58,9 @@ impl Pane for ApprovalPane {
     fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         if area.is_empty() {
             return;
+        }
+        if let Some(composer) = cx.ui.composer.as_ref().filter(|_| area.height > 2) {
+            return composer::draw(composer, area, buf, cx);
         }
         let open = current(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
         let Some(request) = open.filter(|_| area.height > 2) else {
@@ -131,7 +136,7 @@ fn state_of(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
     if let Some(why) = &row.unavailable {
         return Some(why.clone());
     }
-    (is_yes(row.action) && !cx.ui.card.seen).then(|| row.consequence.clone())
+    (row.lets_happen() && !cx.ui.card.seen).then(|| row.consequence.clone())
 }
 
 fn draw_below(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -162,6 +167,18 @@ fn draw_beside(card: Rect, area: Rect, request: &Request, buf: &mut Buffer, cx: 
     buf[(column, card.y)].set_symbol(if cx.mode.is_past() { "┬" } else { "┯" }).set_style(style);
     for y in area.y..area.bottom() {
         buf[(column, y)].set_symbol("│").set_style(cx.style(Role::Rule));
+    }
+    let mut area = area;
+    if cx.state.planning.begun && area.height > policy::ROWS + 12 {
+        let dials = Rect { height: policy::ROWS, ..area };
+        policy::draw(&cx.state.planning.policy(), None, dials, buf, cx);
+        area.y += policy::ROWS + 1;
+        area.height -= policy::ROWS + 1;
+        let row = Rect { x: area.x, y: area.y - 1, width: area.width, height: 1 };
+        let style = cx.style(Role::Rule);
+        let kind = crate::tui::widgets::RuleKind { focus: false, past: cx.mode.is_past() };
+        rule(buf, row, kind, style, &[piece("actions", style)], &[]);
+        buf[(column, row.y)].set_symbol("├").set_style(style);
     }
     let mut y = area.y;
     let mut put = |indent: usize, text: &str, style, buf: &mut Buffer| {

@@ -8,10 +8,14 @@ mod closed;
 mod content;
 mod draw;
 mod forecast;
+mod parts;
+mod policy;
 
-pub(crate) use answers::{AnswerRow, answer_rows, is_yes};
-pub(crate) use content::CardCache;
+pub(crate) use answers::{AnswerRow, answer_rows, takes_text};
+pub(crate) use closed::subject;
+pub(crate) use content::{CardCache, Shown};
 pub(crate) use draw::ApprovalPane;
+pub(crate) use policy::{ROWS as POLICY_ROWS, draw as draw_policy};
 
 use crate::model::Request;
 use crate::state::SessionState;

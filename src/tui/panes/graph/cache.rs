@@ -23,6 +23,10 @@ pub(crate) struct Placed {
     pub(crate) layout: Layout,
     pub(crate) critical_nodes: Vec<bool>,
     pub(crate) critical_edges: Vec<bool>,
+    edges: Vec<(u32, u32)>,
+    /// Edges of everything that the selected task needs or frees, and which task that is.
+    pub(crate) lit_edges: Vec<bool>,
+    lit_for: Option<u32>,
     drawings: HashMap<(Zoom, u16), Drawing>,
     /// The columns of a box whose id is never cut.
     roomy: u16,
@@ -48,6 +52,14 @@ impl GraphCache {
         };
         if self.placed.as_ref().is_none_or(|placed| placed.hash != revision.hash) {
             self.placed = Some(Placed::new(revision, self.placed.take().as_ref()));
+        }
+    }
+
+    /// Lights what belongs to the selected task.
+    pub(crate) fn light(&mut self, selected: Option<u32>) {
+        if let Some(placed) = &mut self.placed {
+            let known = selected.filter(|node| (*node as usize) < placed.ids.len());
+            placed.light(known);
         }
     }
 
@@ -123,9 +135,24 @@ impl Placed {
             layout,
             critical_nodes,
             critical_edges,
+            lit_edges: Vec::new(),
+            lit_for: None,
+            edges,
             drawings: HashMap::new(),
             roomy,
             chips,
+        }
+    }
+
+    /// Lights the edges between the selected task and all it needs and frees, directly or not.
+    fn light(&mut self, selected: Option<u32>) {
+        if self.lit_for == selected {
+            return;
+        }
+        self.lit_for = selected;
+        self.lit_edges.clear();
+        if let Some(node) = selected {
+            self.lit_edges = kin(&self.edges, self.ids.len(), node);
         }
     }
 
@@ -147,6 +174,32 @@ impl Placed {
     }
 }
 
+/// The edges on the ways to and from a node.
+fn kin(edges: &[(u32, u32)], nodes: usize, node: u32) -> Vec<bool> {
+    let reached = |ends: fn(&(u32, u32)) -> (u32, u32)| {
+        let mut next: Vec<Vec<u32>> = vec![Vec::new(); nodes];
+        for edge in edges {
+            let (from, to) = ends(edge);
+            next[from as usize].push(to);
+        }
+        let mut seen = vec![false; nodes];
+        let mut stack = vec![node];
+        while let Some(at) = stack.pop() {
+            if !std::mem::replace(&mut seen[at as usize], true) {
+                stack.extend(&next[at as usize]);
+            }
+        }
+        seen
+    };
+    let after = reached(|edge| *edge);
+    let before = reached(|&(from, to)| (to, from));
+    let lit = |&(from, to): &(u32, u32)| {
+        let (from, to) = (from as usize, to as usize);
+        after[from] && after[to] || before[from] && before[to]
+    };
+    edges.iter().map(lit).collect()
+}
+
 /// The columns of a roomy box and the sizes of chips. They depend on ids only, never on what happens.
 fn sizes(ids: &[TaskId]) -> (u16, Vec<Size>) {
     let widths: Vec<usize> = ids.iter().map(|id| display_width(&clean_line(id.as_str()))).collect();
@@ -154,4 +207,18 @@ fn sizes(ids: &[TaskId]) -> (u16, Vec<Size>) {
     let text = widths.iter().map(|id| id + 9).max().unwrap_or(0).clamp(BOX_TEXT.0, BOX_TEXT.1);
     let chips = widths.iter().map(|id| Size { w: (*id).min(CHIP_ID) as u16 + 4, h: 1 }).collect();
     (text as u16 + BOX_PADDING, chips)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_task_needs_and_frees_is_lit_and_nothing_else() {
+        // 0 → 1 → 2 → 3, 4 → 2, 1 → 5
+        let edges = [(0, 1), (1, 2), (2, 3), (4, 2), (1, 5)];
+        assert_eq!(kin(&edges, 6, 1), [true, true, true, false, true]);
+        assert_eq!(kin(&edges, 6, 2), [true, true, true, true, false]);
+        assert_eq!(kin(&edges, 6, 3), [true, true, true, true, false]);
+    }
 }

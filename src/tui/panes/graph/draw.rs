@@ -174,7 +174,7 @@ impl Painter<'_, '_> {
             selected,
             critical_nodes: placed.map_or(&[], |placed| &placed.critical_nodes),
             critical_edges: placed.map_or(&[], |placed| &placed.critical_edges),
-            lit_edges: &[],
+            lit_edges: placed.map_or(&[], |placed| &placed.lit_edges),
         };
         for cell in self.drawing.cells_in(self.view, &marks) {
             if let Some(at) = self.at(cell.x, cell.y) {

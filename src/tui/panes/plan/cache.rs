@@ -1,25 +1,63 @@
 //! Rows, times and orders of the plan, kept beside the screen.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::gantt::{Axis, Scale};
 use super::rows::Rows;
-use super::times::{Measure, Offsets, Planned, Stretch};
+use super::times::{Measure, Offsets, Planned, Stretch, scheduled};
 use super::{View, table, window};
-use crate::model::{Digest, Seq, TaskId};
-use crate::state::{PlanRevision, SessionState};
+use crate::model::{Digest, PlanOutline, Roadmap, Schedule, Seq, TaskId};
+use crate::state::SessionState;
 use crate::tui::ui_state::ViewUi;
+
+/// What everything was worked out from. Drafts are shared, so that the same draft is the same place in memory.
+#[derive(Clone, Debug, Default)]
+struct Source {
+    hash: Option<Digest>,
+    outline: Option<Arc<PlanOutline>>,
+    roadmap: Option<Arc<Roadmap>>,
+    schedule: Option<Arc<Schedule>>,
+}
+
+impl Source {
+    fn of(state: &SessionState) -> Self {
+        Self {
+            hash: state.plan.current.as_ref().map(|revision| revision.hash.clone()),
+            outline: state.planning.outline.clone(),
+            roadmap: state.planning.roadmap.clone(),
+            schedule: state.planning.schedule.clone(),
+        }
+    }
+
+    fn is(&self, state: &SessionState) -> bool {
+        fn same<T>(one: Option<&Arc<T>>, other: Option<&Arc<T>>) -> bool {
+            match (one, other) {
+                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+                (None, None) => true,
+                _ => false,
+            }
+        }
+        let planning = &state.planning;
+        self.hash.as_ref() == state.plan.current.as_ref().map(|revision| &revision.hash)
+            && same(self.outline.as_ref(), planning.outline.as_ref())
+            && same(self.roadmap.as_ref(), planning.roadmap.as_ref())
+            && same(self.schedule.as_ref(), planning.schedule.as_ref())
+    }
+}
 
 /// What the list views are drawn from.
 #[derive(Debug, Default)]
 pub(crate) struct PlanCache {
-    hash: Option<Digest>,
+    source: Option<Source>,
     pub(crate) rows: Rows,
     pub(crate) offsets: Offsets,
     /// When each row is planned, and from which moment on that holds.
     pub(crate) planned: Vec<Planned>,
     planned_from: Option<Timestamp>,
+    pub(crate) deadline: Option<Timestamp>,
     /// The rows of the view in its order, without what is folded.
     pub(crate) shown: Vec<usize>,
     order: Option<Order>,
@@ -40,16 +78,36 @@ struct Order {
 }
 
 impl PlanCache {
-    /// Works a revision out unless it is at hand.
-    pub(crate) fn place(&mut self, revision: Option<&PlanRevision>) {
-        let hash = revision.map(|revision| &revision.hash);
-        if self.hash.as_ref() == hash {
+    /// Works plan and drafts out unless they are at hand.
+    pub(crate) fn place(&mut self, state: &SessionState) {
+        if self.source.as_ref().is_some_and(|source| source.is(state)) {
             return;
         }
-        *self = Self { hash: hash.cloned(), top: self.top, ..Self::default() };
+        *self = Self { source: Some(Source::of(state)), top: self.top, ..Self::default() };
+        let revision = state.plan.current.as_deref();
+        let plan = revision.map(|revision| &*revision.plan);
+        let drafted =
+            state.planning.roadmap.as_ref().map(|roadmap| (&roadmap.nodes, &roadmap.root_id));
+        let outlined =
+            state.planning.outline.as_ref().map(|outline| (&outline.nodes, &outline.root_id));
+        // Estimates are in the roadmap; before there is one, the outline has to do.
+        self.rows = match (drafted.or(outlined), revision) {
+            (Some((nodes, root)), _) => Rows::of_outline(nodes, root, plan),
+            (None, Some(revision)) => {
+                Rows::of_plan(&revision.plan, &revision.facts.execution_order)
+            }
+            (None, None) => Rows::default(),
+        };
         if let Some(revision) = revision {
-            self.rows = Rows::of_plan(&revision.plan, &revision.facts.execution_order);
             self.offsets = Offsets::of(&revision.plan, &revision.facts);
+        }
+        let planning = &state.planning;
+        if let (Some(schedule), Some(roadmap), Some(context)) =
+            (&planning.schedule, &planning.roadmap, &planning.context)
+        {
+            self.planned = scheduled(&self.rows, schedule, roadmap, context);
+            self.deadline = context.constraints.deadline.map(|deadline| deadline.at);
+            self.offsets.measure = Measure::Schedule;
         }
     }
 
@@ -110,7 +168,7 @@ impl PlanCache {
         columns: usize,
     ) {
         let start = state.run.started_at.or(state.at).unwrap_or(now);
-        if self.planned_from != Some(start) {
+        if self.offsets.measure != Measure::Schedule && self.planned_from != Some(start) {
             self.planned = self.offsets.planned(&self.rows, start);
             self.planned_from = Some(start);
         }
@@ -126,7 +184,8 @@ impl PlanCache {
     fn span(&self, state: &SessionState, start: Timestamp, now: Timestamp) -> Stretch {
         let last =
             self.planned.iter().filter_map(|planned| planned.latest().or(planned.end())).max();
-        let mut span = Stretch { start, end: last.unwrap_or(start) };
+        let first = self.planned.iter().filter_map(Planned::start).min();
+        let mut span = Stretch { start: first.unwrap_or(start), end: last.unwrap_or(start) };
         for (_, row) in state.tasks.iter() {
             if let Some(started) = row.started_at {
                 span.start = span.start.min(started);

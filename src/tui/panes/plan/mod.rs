@@ -65,7 +65,7 @@ impl Pane for PlanPane {
         if area.is_empty() {
             return;
         }
-        if cx.ui.view.kind == View::Graph || cx.state.plan.current.is_none() {
+        if cx.ui.view.kind == View::Graph || cx.plan.rows.all.is_empty() {
             return GraphPane.render(area, buf, cx);
         }
         draw_rule(area, buf, cx);

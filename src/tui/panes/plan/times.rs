@@ -1,12 +1,15 @@
 //! When each row is planned: by the schedule where there is one, else by the links and estimates alone.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::rows::Rows;
-use crate::model::{CriticalPathBy, GraphFacts, Plan, Schedule, TaskId};
+use crate::model::{CriticalPathBy, GraphFacts, Plan, PlanContext, Roadmap, Schedule, TaskId};
 use crate::planning::graph::resolve;
+use crate::planning::schedule::timings;
+
+const MINUTES_A_WEEK: u64 = 7 * 24 * 60;
 
 /// A stretch of time, the end not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub(crate) struct Planned {
     pub(crate) critical: bool,
     /// How much later it may end without moving the end of the plan, in minutes.
     pub(crate) slack: Option<u64>,
+    /// Where that slack ends on the clock.
+    pub(crate) until: Option<Timestamp>,
     pub(crate) locked: bool,
 }
 
@@ -35,10 +40,9 @@ impl Planned {
         self.blocks.iter().map(|block| block.end).max()
     }
 
-    /// Where the slack ends.
+    /// Where the slack ends, if there is any.
     pub(crate) fn latest(&self) -> Option<Timestamp> {
-        let slack = self.slack.filter(|minutes| *minutes > 0)?;
-        Some(minutes_after(self.end()?, slack))
+        self.until.filter(|until| Some(*until) > self.end())
     }
 }
 
@@ -107,8 +111,10 @@ impl Offsets {
         let planned = |task: usize| {
             let Some(found) = self.tasks.get(task) else { return Planned::default() };
             let begin = minutes_after(start, found.start);
+            let end = minutes_after(begin, found.length);
             Planned {
-                blocks: vec![Stretch { start: begin, end: minutes_after(begin, found.length) }],
+                blocks: vec![Stretch { start: begin, end }],
+                until: self.slack(task).map(|slack| minutes_after(end, slack)),
                 critical: found.critical,
                 slack: self.slack(task),
                 locked: false,
@@ -119,11 +125,12 @@ impl Offsets {
     }
 }
 
-/// The blocks of a schedule by row. `slack` knows leaves by id: minutes and whether they decide the finish.
+/// The blocks of a schedule by row, with the slack that the links leave.
 pub(crate) fn scheduled(
     rows: &Rows,
     schedule: &Schedule,
-    slack: &HashMap<&str, (u64, bool)>,
+    roadmap: &Roadmap,
+    context: &PlanContext,
 ) -> Vec<Planned> {
     let mut planned = vec![Planned::default(); rows.all.len()];
     for block in &schedule.blocks {
@@ -133,11 +140,15 @@ pub(crate) fn scheduled(
             planned[row].locked |= block.locked;
         }
     }
-    for (row, found) in rows.all.iter().zip(&mut planned) {
-        if let Some((minutes, critical)) = slack.get(row.id.as_str()) {
-            found.slack = Some(*minutes);
-            found.critical = *critical;
-        }
+    // Slack counts working minutes; on the chart it covers the days in which they are worked.
+    let stretch = MINUTES_A_WEEK / u64::from(context.calendar.weekly_minutes().max(1));
+    for timing in timings(roadmap, context).unwrap_or_default() {
+        let Some(row) = rows.position(&timing.id) else { continue };
+        let found = &mut planned[row];
+        found.critical = timing.critical;
+        found.slack = Some(timing.slack_minutes);
+        let minutes = timing.slack_minutes.saturating_mul(stretch.max(1));
+        found.until = found.end().map(|end| minutes_after(end, minutes));
     }
     spanned(rows, planned)
 }
@@ -199,6 +210,33 @@ mod tests {
         assert_eq!(corpus.slack, Some(17));
         assert_eq!(corpus.latest().unwrap(), minutes_after(start(), 24));
         assert!(!corpus.critical);
+    }
+
+    #[test]
+    fn a_schedule_puts_blocks_on_their_rows_and_phases_around_them() {
+        use crate::planning::goal_plan::{GoalRequest, plan_goal};
+        let made = plan_goal(&GoalRequest {
+            goal: "launch a newsletter in 6 weeks",
+            today: jiff::civil::date(2026, 6, 7),
+            time_zone: "Europe/Berlin",
+            now: Timestamp::UNIX_EPOCH,
+            library: &crate::planning::offline::Library::built_in(),
+            events: &[],
+        })
+        .unwrap()
+        .artifacts;
+        let (roadmap, schedule) = (made.roadmap.clone().unwrap(), made.schedule.clone().unwrap());
+        let rows = Rows::of_outline(&roadmap.nodes, &roadmap.root_id, None);
+        let planned = scheduled(&rows, &schedule, &roadmap, made.context());
+        let blocks: usize = (0..rows.all.len())
+            .filter(|row| !rows.is_group(*row))
+            .map(|row| planned[row].blocks.len())
+            .sum();
+        assert_eq!(blocks, schedule.blocks.len());
+        assert!(planned.iter().any(|row| row.critical));
+        let phase = (0..rows.all.len()).find(|row| rows.is_group(*row)).unwrap();
+        let below = &planned[phase + 1..rows.all[phase].end];
+        assert_eq!(planned[phase].start(), below.iter().filter_map(Planned::start).min());
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use super::TEXT_COLUMN;
+use super::kinds::Kinds;
+use super::lines::Look;
+use super::search::contains;
 use super::window::{WindowRow, Wrapped};
 use crate::state::trace::EntryKind;
 use crate::text::{clean_line, truncate_end, truncate_middle, units};
@@ -88,7 +91,11 @@ pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
         (false, true) => " · following",
         (_, false) => "",
     };
-    format!("{which}{how}")
+    let kinds = match cx.ui.trace.kinds {
+        Kinds::All => String::new(),
+        kinds => format!(" · {}", kinds.word()),
+    };
+    format!("{which}{kinds}{how}")
 }
 
 fn count(cx: &PaneContext<'_>) -> String {
@@ -142,9 +149,39 @@ fn draw_step(
             if cx.ui.trace.unfolded.contains(&entry.seq) { "Enter folds" } else { "Enter unfolds" };
         line.right(&[piece(words, cx.style(Role::Key)), piece(" ", dim)]);
     }
-    if let Some(text) = step.lines.get(number) {
-        line.put(text, own(cx.style(text_role(entry.kind))));
+    if let Some((text, look)) = step.lines.get(number) {
+        let role = look_role(*look).unwrap_or_else(|| text_role(entry.kind));
+        let style = own(cx.style(role));
+        match cx.ui.trace.search.as_ref() {
+            Some(search) => put_found(&mut line, text, search.query(), style),
+            None => {
+                line.put(text, style);
+            }
+        }
     }
+}
+
+/// The role of a line that is not like the rest of its step.
+fn look_role(look: Look) -> Option<Role> {
+    match look {
+        Look::Plain => None,
+        Look::Heading => Some(Role::Text),
+        Look::Code => Some(Role::Untrusted),
+        Look::Added => Some(Role::DiffAdded),
+        Look::Removed => Some(Role::DiffRemoved),
+        Look::Hunk => Some(Role::Dim),
+    }
+}
+
+/// Writes text with what was searched for reversed.
+fn put_found(line: &mut Line<'_>, text: &str, query: &str, style: Style) {
+    let mut rest = text;
+    while let Some((from, to)) = contains(rest, query) {
+        line.put(&rest[..from], style);
+        line.put(&rest[from..to], style.add_modifier(Modifier::REVERSED));
+        rest = &rest[to..];
+    }
+    line.put(rest, style);
 }
 
 /// Model and tool text looks alike whatever it says.

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::lines::{StepLine, lines};
 use super::steps::Filter;
 use crate::model::{Seq, TaskId};
 use crate::replay::{History, SourceError};
 use crate::state::timeline::Timeline;
-use crate::state::trace::{EntryKind, TraceEntry};
-use crate::text::{clean, clean_line, wrap};
+use crate::state::trace::TraceEntry;
 use crate::tui::ui_state::TraceUi;
 
 /// How many wrapped steps are kept before starting over.
@@ -18,7 +18,7 @@ const KEPT: usize = 2_000;
 #[derive(Debug)]
 pub(crate) struct Wrapped {
     pub(crate) entry: TraceEntry,
-    pub(crate) lines: Vec<String>,
+    pub(crate) lines: Vec<StepLine>,
 }
 
 /// One row of the window.
@@ -61,7 +61,7 @@ impl TraceCache {
         width: u16,
         height: u16,
     ) -> Result<(), SourceError> {
-        self.filter.update(ui.only.as_ref(), source.timeline);
+        self.filter.update(ui.only.as_ref(), ui.kinds, source.timeline);
         if self.width != usize::from(width) || self.wrapped.len() > KEPT {
             self.wrapped.clear();
             self.width = usize::from(width);
@@ -96,6 +96,16 @@ impl TraceCache {
         let last = self.total.checked_sub(1)?;
         let to = at.saturating_add_signed(by).min(last);
         self.filter.step(to, timeline).map(|step| step.seq)
+    }
+
+    /// The number of a step that passes the filter.
+    pub(crate) fn step(&self, index: usize, timeline: &Timeline) -> Option<Seq> {
+        self.filter.step(index, timeline).map(|step| step.seq)
+    }
+
+    /// Where a step stands among those that pass the filter.
+    pub(crate) fn index(&self, seq: Seq, timeline: &Timeline) -> usize {
+        self.filter.up_to(seq, timeline).saturating_sub(1)
     }
 
     /// The step at the top of the window and which of its rows.
@@ -254,26 +264,4 @@ impl TraceCache {
         self.wrapped.insert((step.seq, unfolded), Rc::clone(&wrapped));
         Ok(Some(wrapped))
     }
-}
-
-/// Wraps a step. Calls and their output take one line until they are unfolded; everything else is short and whole.
-fn lines(entry: &TraceEntry, width: usize, unfolded: bool) -> Vec<String> {
-    let foldable =
-        matches!(entry.kind, EntryKind::Observed | EntryKind::Action | EntryKind::Unknown);
-    let text = clean_line(&entry.text);
-    if foldable && !unfolded {
-        return vec![text.into_owned()];
-    }
-    let mut lines = Vec::new();
-    // The body of an observation is the whole of it, its first line included.
-    if entry.kind != EntryKind::Observed || entry.body.is_none() {
-        lines.extend(wrap(&text, width, 0).into_iter().map(std::borrow::Cow::into_owned));
-    }
-    if let Some(body) = entry.body.as_ref().filter(|_| unfolded) {
-        lines.extend(wrap(&clean(body), width, 0).into_iter().map(std::borrow::Cow::into_owned));
-    }
-    if lines.is_empty() {
-        lines.push(String::new());
-    }
-    lines
 }

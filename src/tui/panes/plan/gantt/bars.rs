@@ -111,7 +111,8 @@ mod tests {
 
     fn planned(from: i64, to: i64, slack: u64) -> Planned {
         let blocks = vec![Stretch { start: at(from), end: at(to) }];
-        Planned { blocks, slack: Some(slack), ..Planned::default() }
+        let until = Some(at(to + slack.cast_signed()));
+        Planned { blocks, slack: Some(slack), until, ..Planned::default() }
     }
 
     /// One letter a column, later bars over earlier ones.
@@ -144,7 +145,7 @@ mod tests {
     fn slack_follows_what_is_planned() {
         let row = planned(2, 5, 3);
         assert_eq!(drawn(&row, &facts(TaskStatus::Pending)), "__ppp...____________");
-        let critical = Planned { critical: true, slack: Some(0), ..row };
+        let critical = Planned { critical: true, slack: Some(0), until: None, ..row };
         assert_eq!(drawn(&critical, &facts(TaskStatus::Pending)), "__ccc_______________");
     }
 

@@ -186,7 +186,7 @@ impl Chart<'_, '_> {
             is_group: rows.is_group(row),
             milestone: rows.all[row].milestone,
             now: self.cx.now,
-            deadline: None,
+            deadline: self.cx.plan.deadline,
         };
         for bar in bars(planned, &facts, self.axis).into_iter().filter(|bar| wanted(bar.part)) {
             self.bar(bar, y, buf);

@@ -5,5 +5,5 @@ mod bars;
 mod draw;
 mod links;
 
-pub(crate) use axis::{Axis, Scale};
+pub(crate) use axis::{Axis, Scale, day_words};
 pub(crate) use draw::{chart_columns, draw, facts, summary};

@@ -1,0 +1,130 @@
+//! The sessions in their groups, narrowed by what is typed, with one of them selected.
+
+use super::ListItem;
+use crate::state::SessionStatus;
+
+/// The groups of the list, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Group {
+    NeedsYou,
+    Running,
+    /// Approved and kept for later.
+    Held,
+    Finished,
+}
+
+impl Group {
+    pub(super) fn of(status: SessionStatus) -> Self {
+        match status {
+            SessionStatus::NeedsYou | SessionStatus::Yours | SessionStatus::Interrupted => {
+                Self::NeedsYou
+            }
+            SessionStatus::Planning | SessionStatus::Running | SessionStatus::Paused => {
+                Self::Running
+            }
+            SessionStatus::Held => Self::Held,
+            SessionStatus::Done | SessionStatus::Failed | SessionStatus::Abandoned => {
+                Self::Finished
+            }
+        }
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "needs you",
+            Self::Running => "running",
+            Self::Held => "held",
+            Self::Finished => "finished",
+        }
+    }
+}
+
+/// One row of the list on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Row {
+    Heading(Group, usize),
+    Item(usize),
+    Detail(usize),
+}
+
+/// The list.
+pub(super) struct List {
+    pub(super) items: Vec<ListItem>,
+    /// The items that pass the filter, in order.
+    shown: Vec<usize>,
+    pub(super) selected: usize,
+    /// The first row on the screen.
+    pub(super) top: usize,
+}
+
+impl List {
+    pub(super) fn new(mut items: Vec<ListItem>) -> Self {
+        items.sort_by_key(|item| (Group::of(item.status), std::cmp::Reverse(item.updated_at)));
+        let shown = (0..items.len()).collect();
+        Self { items, shown, selected: 0, top: 0 }
+    }
+
+    /// Whether the first session waits for the person.
+    pub(super) fn needs_you(&self) -> bool {
+        self.items.first().is_some_and(|item| Group::of(item.status) == Group::NeedsYou)
+    }
+
+    pub(super) fn current(&self) -> Option<&ListItem> {
+        self.items.get(self.selected).filter(|_| self.shown.contains(&self.selected))
+    }
+
+    /// Keeps the sessions whose title, id or pattern has all the words.
+    pub(super) fn narrow(&mut self, filter: &str) {
+        let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
+        let passes = |item: &ListItem| {
+            let text =
+                format!("{} {} {} {}", item.title, item.id, item.pattern, item.status.word());
+            let text = text.to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        };
+        self.shown = (0..self.items.len()).filter(|at| passes(&self.items[*at])).collect();
+        if !self.shown.contains(&self.selected) {
+            self.selected = self.shown.first().copied().unwrap_or(0);
+        }
+    }
+
+    pub(super) fn move_by(&mut self, by: isize) {
+        let Some(last) = self.shown.len().checked_sub(1) else { return };
+        let at = self.shown.iter().position(|item| *item == self.selected).unwrap_or(0);
+        self.selected = self.shown[at.saturating_add_signed(by).min(last)];
+    }
+
+    pub(super) fn is_narrowed(&self) -> bool {
+        self.shown.len() < self.items.len()
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.shown.len()
+    }
+
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for group in [Group::NeedsYou, Group::Running, Group::Held, Group::Finished] {
+            let of_group = |item: &&usize| Group::of(self.items[**item].status) == group;
+            let members: Vec<usize> = self.shown.iter().filter(of_group).copied().collect();
+            if members.is_empty() {
+                continue;
+            }
+            rows.push(Row::Heading(group, members.len()));
+            for item in members {
+                rows.push(Row::Item(item));
+                if self.items[item].detail.is_some() {
+                    rows.push(Row::Detail(item));
+                }
+            }
+        }
+        rows
+    }
+
+    /// Brings the selection into view, with the heading above it and the detail below.
+    pub(super) fn settle(&mut self, rows: &[Row], room: usize) {
+        let at = rows.iter().position(|row| *row == Row::Item(self.selected)).unwrap_or(0);
+        self.top = self.top.min(at.saturating_sub(1)).max((at + 2).saturating_sub(room));
+        self.top = self.top.min(rows.len().saturating_sub(room));
+    }
+}

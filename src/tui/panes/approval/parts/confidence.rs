@@ -1,0 +1,146 @@
+//! How sure a stage is, as a bar of its parts with the threshold under it.
+
+use crate::model::{Confidence, Severity, StageJudgement, Verdict};
+use crate::planning::confidence::{ConfidenceSettings, ConfidenceWeights};
+use crate::text::{clean_line, units, wrap};
+use crate::tui::panes::approval::content::CardLine;
+use crate::tui::theme::Role;
+use crate::tui::widgets::counted;
+
+/// The cells of a full bar.
+const BAR: usize = 60;
+
+/// Figures, bar, threshold and parts; below them the rules that are broken.
+pub(in super::super) fn lines(judgement: &StageJudgement, width: usize) -> Vec<CardLine> {
+    let confidence = &judgement.confidence;
+    let settings = ConfidenceSettings::default();
+    let mut lines = vec![Vec::new(), headline(judgement, settings.confidence_continue)];
+    let cells = BAR.min(width.saturating_sub(3)).max(10);
+    let parts = parts(confidence, &settings.confidence_weights);
+    lines.push(bar(&parts, cells));
+    let mark = (settings.confidence_continue * cells as f64).round() as usize;
+    let needed = units::confidence(settings.confidence_continue, 2);
+    lines.push(vec![(format!("   {}^ {needed}", " ".repeat(mark)), Role::Dim)]);
+    let mut legend: CardLine = vec![("   ".to_owned(), Role::Dim)];
+    for part in &parts {
+        let figures = format!(
+            "{} {} {} × {}   ",
+            part.glyph,
+            part.name,
+            units::confidence(part.value, 2),
+            units::confidence(part.weight, 2)
+        );
+        legend.push((figures, part.role));
+    }
+    lines.push(legend);
+    for found in &judgement.violations {
+        let role = if found.severity == Severity::Warning { Role::Dim } else { Role::Failed };
+        let text = format!("{} {}: {}", found.rule, found.severity.as_str(), found.message);
+        for (index, part) in
+            wrap(&clean_line(&text), width.saturating_sub(3).max(8), 2).into_iter().enumerate()
+        {
+            let lead = if index == 0 { "   " } else { "     " };
+            lines.push(vec![(format!("{lead}{}", part.trim_start()), role)]);
+        }
+    }
+    lines
+}
+
+/// One part of the bar.
+struct Part {
+    glyph: char,
+    name: &'static str,
+    weight: f64,
+    value: f64,
+    role: Role,
+}
+
+fn parts(confidence: &Confidence, weights: &ConfidenceWeights) -> Vec<Part> {
+    let part = |glyph, name, weight, value, role| Part { glyph, name, weight, value, role };
+    let (rules, checks) = (confidence.rules, confidence.heuristics);
+    match confidence.self_score {
+        Some(score) => vec![
+            part('█', "model", weights.self_score, score, Role::PartModel),
+            part('▓', "rules", weights.rules, rules, Role::PartRules),
+            part('▒', "checks", weights.heuristics, checks, Role::PartChecks),
+        ],
+        None => vec![
+            part('▓', "rules", weights.offline_rules, rules, Role::PartRules),
+            part('▒', "checks", weights.offline_heuristics, checks, Role::PartChecks),
+        ],
+    }
+}
+
+fn bar(parts: &[Part], cells: usize) -> CardLine {
+    let mut line: CardLine = vec![("   ".to_owned(), Role::Dim)];
+    let (mut sum, mut drawn) = (0.0, 0);
+    for part in parts {
+        sum += part.weight * part.value;
+        let to = ((sum * cells as f64).round() as usize).min(cells);
+        line.push((part.glyph.to_string().repeat(to.saturating_sub(drawn)), part.role));
+        drawn = drawn.max(to);
+    }
+    line.push(("░".repeat(cells - drawn), Role::Rule));
+    line
+}
+
+fn headline(judgement: &StageJudgement, needed: f64) -> CardLine {
+    let confidence = &judgement.confidence;
+    let (word, role) = match confidence.verdict {
+        Verdict::Continue => ("continue", Role::Text),
+        Verdict::Retry => ("retry", Role::Warn),
+        Verdict::Escalate => ("escalate", Role::Warn),
+    };
+    let warnings =
+        judgement.violations.iter().filter(|found| found.severity == Severity::Warning).count();
+    let broken = judgement.violations.len() - warnings;
+    vec![
+        (format!("Confidence {}", units::confidence(confidence.value, 3)), Role::Text),
+        (format!("   {word}"), role),
+        (format!(", {} needed   ", units::confidence(needed, 2)), Role::Dim),
+        (
+            format!("{}, {}", counted(broken, "violation"), counted(warnings, "warning")),
+            if broken > 0 { Role::Failed } else { Role::Dim },
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Stage;
+
+    fn judged(self_score: Option<f64>, rules: f64, heuristics: f64, value: f64) -> Vec<String> {
+        let confidence = Confidence {
+            stage: Stage::Schedule,
+            value,
+            self_score,
+            rules,
+            heuristics,
+            terms: vec![],
+            verdict: Verdict::Continue,
+            may_advance: true,
+        };
+        let judgement = StageJudgement { confidence, violations: vec![] };
+        lines(&judgement, 76)
+            .iter()
+            .map(|line| line.iter().map(|(text, _)| text.as_str()).collect())
+            .collect()
+    }
+
+    #[test]
+    fn the_bar_is_as_long_as_its_parts() {
+        let lines = judged(Some(0.80), 0.94, 0.78, 0.838);
+        let count = |glyph: char| lines[2].chars().filter(|letter| *letter == glyph).count();
+        assert_eq!((count('█'), count('▓'), count('▒'), count('░')), (24, 17, 9, 10));
+        assert_eq!(lines[3].find('^'), Some(3 + 42));
+        assert!(lines[4].contains("█ model .80 × .50"), "{}", lines[4]);
+    }
+
+    #[test]
+    fn without_a_model_there_are_two_parts() {
+        let lines = judged(None, 1.0, 0.6, 0.84);
+        assert!(!lines[2].contains('█'));
+        assert_eq!(lines[2].chars().filter(|letter| *letter == '░').count(), 10);
+    }
+}

@@ -1,0 +1,56 @@
+//! The policy beside a card: seven controls, each with its effect in words.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::model::InteractionPolicy;
+use crate::tui::context::PaneContext;
+use crate::tui::policy::{DIALS, Dial};
+use crate::tui::theme::Role;
+use crate::tui::widgets::Line;
+
+/// Rows that all controls take.
+pub(crate) const ROWS: u16 = 14;
+
+/// Draws the controls; the one under the cursor, if any, is marked.
+pub(crate) fn draw(
+    policy: &InteractionPolicy,
+    under: Option<usize>,
+    area: Rect,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    let approved = &cx.state.planning.approved;
+    for (index, dial) in DIALS.iter().enumerate() {
+        let y = area.y + 2 * index as u16;
+        if y + 1 >= area.bottom() {
+            return;
+        }
+        let row = |y: u16| Rect { y, height: 1, ..area };
+        let chosen = under == Some(index);
+        if chosen {
+            buf.set_style(row(y), cx.style(Role::Selection));
+        }
+        draw_dial(*dial, chosen, policy, row(y), buf, cx);
+        let effect = dial.effect(policy, approved);
+        Line::new(buf, row(y + 1)).skip(5).put(&effect, cx.style(Role::Dim));
+    }
+}
+
+fn draw_dial(
+    dial: Dial,
+    chosen: bool,
+    policy: &InteractionPolicy,
+    area: Rect,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    let mut line = Line::new(buf, area);
+    line.skip(1).put(if chosen { "► " } else { "  " }, cx.style(Role::Focus));
+    line.column(dial.name(), 15, cx.style(Role::Text));
+    let end = |up| dial.turned(policy, up).is_none();
+    let style = |off| if off { cx.style(Role::Dim) } else { cx.style(Role::Key) };
+    line.put("‹ ", style(end(false)));
+    line.put(&dial.value(policy), cx.theme.bold(Role::Text));
+    line.put(" ›", style(end(true)));
+}

@@ -1,0 +1,264 @@
+//! Changing the plan by hand: the fields of a node, new nodes, their order and links. The engine checks every change.
+
+use super::commands::wish;
+use super::{Flow, Screen};
+use crate::event::Command;
+use crate::model::{
+    Actor, Answer, ChoiceAction, Dependency, LinkKind, PlanEdit, PlanNode, RequestKind, TaskId,
+};
+use crate::tui::composer::{Composer, Form, FormPurpose, FormRow};
+use crate::tui::overlays::{Choose, Overlay};
+use crate::tui::panes::approval::current;
+use crate::tui::ui_state::Focus;
+
+impl Screen {
+    /// Why the plan cannot be changed node by node, if so.
+    fn cannot_edit(&self) -> Option<String> {
+        if let Some(why) = self.cannot_act() {
+            return Some(why);
+        }
+        let drafted = self.latest.planning.outline.is_some();
+        (!drafted).then(|| {
+            let key = self.keymap.key(crate::tui::keymap::Action::Editor);
+            format!("this plan came from a file; {key} opens it in your editor")
+        })
+    }
+
+    fn draft_nodes(&self) -> &[PlanNode] {
+        let planning = &self.latest.planning;
+        match (&planning.roadmap, &planning.outline) {
+            (Some(roadmap), _) => &roadmap.nodes,
+            (None, Some(outline)) => &outline.nodes,
+            (None, None) => &[],
+        }
+    }
+
+    fn draft_links(&self) -> &[Dependency] {
+        self.latest.planning.roadmap.as_ref().map_or(&[], |roadmap| &roadmap.dependencies)
+    }
+
+    fn draft_node(&self, id: &TaskId) -> Option<&PlanNode> {
+        self.draft_nodes().iter().find(|node| node.id == *id)
+    }
+
+    /// Opens the form of the selected node; for a stage that failed, says that the person goes on by hand.
+    pub(super) fn edit_node(&mut self) -> Flow {
+        let request = current(&self.latest, &self.ui).filter(|_| self.ui.focus == Focus::Approval);
+        if let Some(request) = request
+            && request.choice(ChoiceAction::Edit).is_some()
+            && !matches!(request.kind, RequestKind::FinalPlan { .. } | RequestKind::Draft { .. })
+        {
+            let (id, answer) = (request.id, Answer::from(ChoiceAction::Edit));
+            return self.send(Command::Answer { id, answer, by: Actor::Person }, "edit by hand");
+        }
+        if let Some(why) = self.cannot_edit() {
+            return self.say(why);
+        }
+        let Some(id) = self.ui.graph.selected.clone() else {
+            return self.say("no node is selected");
+        };
+        if self.latest.planning.locked.contains(&id) {
+            return self.say(format!("{id} is locked"));
+        }
+        let Some(node) = self.draft_node(&id) else {
+            return self.say(format!("there is no node {id}"));
+        };
+        let minutes = node.estimate_minutes.map(|minutes| minutes.to_string()).unwrap_or_default();
+        let needs: Vec<&str> = self
+            .draft_links()
+            .iter()
+            .filter(|link| link.to == id)
+            .map(|link| link.from.as_str())
+            .collect();
+        let mut rows = vec![
+            FormRow::new("title", "title", "", &node.title),
+            FormRow::new("done_when", "done when", "how to tell that it is done", &node.done_when),
+        ];
+        if !node.node_type.is_container() {
+            rows.push(FormRow::new("minutes", "estimate", "minutes of work", &minutes));
+            rows.push(FormRow::new(
+                "needs",
+                "needs",
+                "ids of what must be done before",
+                &needs.join(", "),
+            ));
+        }
+        let title = format!("edit {id}");
+        let form = Form::new(FormPurpose::Node { node: id }, title, rows);
+        self.ui.composer = Some(Composer::Form(Box::new(form)));
+        self.ui.focus = Focus::Approval;
+        Flow::Draw
+    }
+
+    /// Sends what was changed in the form, one change each.
+    pub(super) fn send_edits(&mut self, form: &Form, node: &TaskId) -> Flow {
+        let mut edits = Vec::new();
+        for row in &form.rows {
+            let Some(text) = row.changed() else { continue };
+            match row.key.as_str() {
+                "title" => {
+                    edits.push(PlanEdit::Rename { node: node.clone(), title: text.to_owned() })
+                }
+                "done_when" => edits
+                    .push(PlanEdit::SetDoneWhen { node: node.clone(), done_when: text.to_owned() }),
+                "minutes" => match text.parse() {
+                    Ok(minutes) => {
+                        edits.push(PlanEdit::SetEstimate { node: node.clone(), minutes })
+                    }
+                    Err(_) => {
+                        self.ui.composer = Some(Composer::Form(Box::new(form.clone())));
+                        return self.say(format!("{text:?} is not a number of minutes"));
+                    }
+                },
+                _ => edits.extend(self.relinked(node, text)),
+            }
+        }
+        if edits.is_empty() {
+            return self.say("nothing was changed");
+        }
+        let mut flow = Flow::Draw;
+        for edit in edits {
+            flow = self.send(Command::Edit { edit }, format!("edit {node}"));
+        }
+        flow
+    }
+
+    /// The links that are new, and those that are gone.
+    fn relinked(&self, node: &TaskId, needs: &str) -> Vec<PlanEdit> {
+        let wanted: Vec<TaskId> =
+            needs.split([',', ' ']).filter(|id| !id.is_empty()).map(TaskId::from).collect();
+        let had: Vec<&TaskId> = self
+            .draft_links()
+            .iter()
+            .filter(|link| link.to == *node)
+            .map(|link| &link.from)
+            .collect();
+        let gone = had
+            .iter()
+            .filter(|from| !wanted.contains(from))
+            .map(|from| PlanEdit::Unlink { from: (*from).clone(), to: node.clone() });
+        let new = wanted.iter().filter(|from| !had.contains(from)).map(|from| PlanEdit::Link {
+            from: from.clone(),
+            to: node.clone(),
+            kind: LinkKind::FS,
+            lag_minutes: 0,
+        });
+        gone.chain(new).collect()
+    }
+
+    /// Opens the form of a new node under the selected one, or beside it if it holds no others.
+    pub(super) fn add_node(&mut self) -> Flow {
+        if let Some(why) = self.cannot_edit() {
+            return self.say(why);
+        }
+        let Some(id) = self.ui.graph.selected.clone() else {
+            return self.say("no node is selected");
+        };
+        let Some(node) = self.draft_node(&id) else {
+            return self.say(format!("there is no node {id}"));
+        };
+        let parent = match (&node.parent_id, node.node_type.is_container()) {
+            (Some(parent), false) => parent.clone(),
+            _ => id,
+        };
+        let rows = vec![
+            FormRow::new("title", "title", "", ""),
+            FormRow::new("minutes", "estimate", "minutes of work, or empty", ""),
+        ];
+        let title = format!("add a node under {parent}");
+        let form = Form::new(FormPurpose::NewNode { parent }, title, rows);
+        self.ui.composer = Some(Composer::Form(Box::new(form)));
+        self.ui.focus = Focus::Approval;
+        Flow::Draw
+    }
+
+    pub(super) fn send_new_node(&mut self, form: &Form, parent: TaskId) -> Flow {
+        let field = |key: &str| {
+            form.rows.iter().find(|row| row.key == key).map_or("", |row| row.field.text().trim())
+        };
+        let (title, minutes) = (field("title").to_owned(), field("minutes"));
+        let parsed = if minutes.is_empty() { Ok(None) } else { minutes.parse().map(Some) };
+        match parsed {
+            _ if title.is_empty() => {
+                self.ui.composer = Some(Composer::Form(Box::new(form.clone())));
+                self.say("a node needs a title")
+            }
+            Ok(minutes) => {
+                let edit = PlanEdit::Add { parent, title, minutes };
+                self.send(Command::Edit { edit }, "add a node")
+            }
+            Err(_) => {
+                let text = format!("{minutes:?} is not a number of minutes");
+                self.ui.composer = Some(Composer::Form(Box::new(form.clone())));
+                self.say(text)
+            }
+        }
+    }
+
+    /// Asks before a node is removed.
+    pub(super) fn remove_node(&mut self) -> Flow {
+        if let Some(why) = self.cannot_edit() {
+            return self.say(why);
+        }
+        let Some(node) = self.ui.graph.selected.clone() else {
+            return self.say("no node is selected");
+        };
+        let command = Command::Edit { edit: PlanEdit::Remove { node: node.clone() } };
+        let consequence = "what needs it is linked to what it needed";
+        self.ui.overlay = Some(Overlay::Choose(Choose {
+            title: "remove".to_owned(),
+            question: format!("Remove {node} from the plan?"),
+            options: vec![wish('y', format!("remove {node}"), consequence, command)],
+            cursor: None,
+        }));
+        Flow::Draw
+    }
+
+    /// Moves the selected node among its siblings.
+    pub(super) fn move_node(&mut self, down: bool) -> Flow {
+        if let Some(why) = self.cannot_edit() {
+            return self.say(why);
+        }
+        let Some(id) = self.ui.graph.selected.clone() else {
+            return self.say("no node is selected");
+        };
+        let Some(node) = self.draft_node(&id) else {
+            return self.say(format!("there is no node {id}"));
+        };
+        let Some(parent) = node.parent_id.clone() else {
+            return self.say("the goal stays where it is");
+        };
+        let position =
+            if down { node.position.saturating_add(1) } else { node.position.saturating_sub(1) };
+        if position == node.position {
+            return self.say(format!("{id} is the first already"));
+        }
+        let words = format!("move {id}");
+        self.send(Command::Edit { edit: PlanEdit::Move { node: id, parent, position } }, words)
+    }
+
+    /// Links every marked node to the selected one, which then waits for them.
+    pub(super) fn link_nodes(&mut self) -> Flow {
+        if let Some(why) = self.cannot_edit() {
+            return self.say(why);
+        }
+        let Some(to) = self.ui.graph.selected.clone() else {
+            return self.say("no node is selected");
+        };
+        let from: Vec<TaskId> = self.ui.marks.iter().filter(|id| **id != to).cloned().collect();
+        if from.is_empty() {
+            let key = self.keymap.key(crate::tui::keymap::Action::Mark);
+            return self.say(format!(
+                "{key} marks what must be done first, then select what waits for it"
+            ));
+        }
+        self.ui.marks.clear();
+        let mut flow = Flow::Draw;
+        for from in from {
+            let words = format!("{to} waits for {from}");
+            let edit = PlanEdit::Link { from, to: to.clone(), kind: LinkKind::FS, lag_minutes: 0 };
+            flow = self.send(Command::Edit { edit }, words);
+        }
+        flow
+    }
+}
