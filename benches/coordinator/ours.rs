@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use planwright::engine::{self, Durability, EngineOptions, Features, Job, Runner, SessionHandle};
+use planwright::engine::{self, Durability, EngineOptions, Job, Runner, SessionHandle};
 use planwright::event::{CallOutcome, Command, Event, FORMAT, PlanEvent, SessionEvent};
 use planwright::model::{Actor, Plan, Seq, SessionId, TaskNode};
 use planwright::planning::graph;
@@ -74,16 +74,8 @@ fn start(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: Durability) -> S
             summary: SessionSummary::default(),
         })
         .unwrap();
-    let options = EngineOptions {
-        jobs,
-        clock: engine::wall_clock(),
-        runner: Arc::new(Nothing),
-        features: Features::default(),
-        durability: mode,
-        caps: planwright::model::Caps::default(),
-        redactor: planwright::text::Redactor::default(),
-        adapt_jobs: false,
-    };
+    let options =
+        EngineOptions { jobs, durability: mode, ..EngineOptions::with(Arc::new(Nothing)) };
     engine::start(store.acquire(&id).unwrap(), SessionState::default(), opening(plan), options)
 }
 

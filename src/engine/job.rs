@@ -8,7 +8,8 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::event::CallOutcome;
-use crate::model::{CallId, RunKind, SessionId, TaskId, TaskNode};
+use crate::model::{CallId, RunKind, SessionId, TaskNode};
+use crate::engine::agent::DependencyResult;
 use crate::state::AgentProgress;
 use crate::state::PlanRevision;
 use crate::text::Redactor;
@@ -61,21 +62,6 @@ pub struct AgentBrief {
     pub context: Vec<DependencyResult>,
     /// How far an interrupted attempt had come.
     pub past: Option<AgentProgress>,
-}
-
-/// What came of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DependencyResult {
-    pub task: TaskId,
-    pub title: String,
-    pub answer: Option<String>,
-}
-
-impl Job {
-    /// What marks the processes of this call among all others.
-    pub fn mark(&self) -> String {
-        format!("{}/{}", self.session, self.call)
-    }
 }
 
 /// Carries out attempts.

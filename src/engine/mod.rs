@@ -8,6 +8,7 @@ pub mod agent;
 pub mod caps;
 pub mod controller;
 pub mod coordinator;
+mod agent_runner;
 mod driver;
 mod job;
 pub mod planner;
@@ -21,6 +22,7 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
+pub use agent_runner::AgentRunner;
 pub use driver::EngineError;
 pub use job::{Job, Runner, ShellRunner, TaskRef};
 pub use port::{Inlet, Port, listed_classes, port};
@@ -93,6 +95,26 @@ pub struct EngineOptions {
     pub ledger: Option<Arc<Ledger>>,
     /// Keeps what the person set as their default.
     pub keep_policy: Arc<dyn Fn(&PolicyOverride) + Send + Sync>,
+}
+
+impl EngineOptions {
+    /// Three tasks at once by the wall clock, carried out by `runner`, and nothing else.
+    pub fn with(runner: Arc<dyn Runner>) -> Self {
+        Self {
+            jobs: 3,
+            clock: wall_clock(),
+            runner,
+            features: Features::default(),
+            durability: Durability::default(),
+            caps: Caps::default(),
+            redactor: Redactor::default(),
+            adapt_jobs: false,
+            planner: None,
+            inlet: None,
+            ledger: None,
+            keep_policy: Arc::new(|_| {}),
+        }
+    }
 }
 
 impl std::fmt::Debug for EngineOptions {

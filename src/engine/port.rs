@@ -17,11 +17,11 @@ use crate::model::{
     RequestId, RequestKind, SessionId, TaskId, TaskNode,
 };
 use crate::state::{BreakerSlice, PlanRevision, SessionState};
-use crate::store::{SideWrite, ToolCallRow};
+use crate::store::SideWrite;
 use crate::tools::permission::PlanGrant;
 use crate::tools::{
     Bracket, Conclusion, Intent, PermissionAnswer, PermissionAsk, Progress, RepeatKind, Rule,
-    Standing, StoreWrite, ToolCall,
+    Standing, ToolCall,
 };
 
 /// What an agent hands to the driver.
@@ -126,45 +126,6 @@ impl Port {
         let (answered, answer) = oneshot::channel();
         self.sender.send(PortMessage::Ask(Box::new(request), answered)).ok()?;
         answer.await.ok()
-    }
-
-    /// What a call leaves behind, committed with its outcome.
-    fn beside(&self, conclusion: &Conclusion) -> Vec<SideWrite> {
-        let scope = self.session.to_string();
-        let mut writes: Vec<SideWrite> = conclusion
-            .writes
-            .iter()
-            .map(|write| match write {
-                StoreWrite::Memory { key, text, tags } => SideWrite::Memory {
-                    key: key.clone(),
-                    text: text.clone(),
-                    tags: tags.clone(),
-                },
-                StoreWrite::Todo { list } => SideWrite::Todo {
-                    scope: scope.clone(),
-                    list: serde_json::to_string(list).unwrap_or_default(),
-                },
-                StoreWrite::History(seen) => SideWrite::ToolCall(ToolCallRow {
-                    tool: seen.tool.clone(),
-                    affinity: seen.affinity,
-                    ok: seen.ok,
-                    confidence: seen.confidence,
-                    latency_ms: seen.latency_ms,
-                    code: seen.code.clone(),
-                }),
-                StoreWrite::Pin { tool, hash } => {
-                    SideWrite::Pin { tool: tool.clone(), hash: hash.to_string() }
-                }
-            })
-            .collect();
-        if let Some(text) = &conclusion.full_output {
-            writes.push(SideWrite::Output {
-                scope,
-                call: conclusion.call.to_string(),
-                text: text.clone(),
-            });
-        }
-        writes
     }
 
     fn view(&self) -> PortView {
@@ -359,7 +320,8 @@ impl Bracket for Port {
             dropped_bytes: 0,
             usage: Usage::default(),
         };
-        Box::pin(self.commit(concluded, self.beside(conclusion)))
+        let beside = crate::kit::side_writes(conclusion, self.session.as_str());
+        Box::pin(self.commit(concluded, beside))
     }
 
     fn progress(&self, call: &CallId, progress: Progress) {

@@ -1,4 +1,4 @@
-//! From one sentence to a checked plan, without a model: outline, roadmap and schedule, each validated and judged.
+//! From one sentence to a checked plan in one go, for tests that need a plan and no conversation.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::confidence::{Confidence, ConfidenceSettings, Facts, judge};
 use super::grammar::{PlanArtifacts, Stage, is_infeasible, repair, validate};
-use super::offline::{self, DraftError, Library, Pick, Proposals, Question, Wish};
+use super::offline::{self, DraftError, Library, Proposals, Wish};
 use super::schedule::{ScheduleError, ScheduleRequest, schedule};
 use crate::model::{FixedEvent, PlanContext, Violation};
 
@@ -34,9 +34,6 @@ pub struct StageReport {
 #[derive(Clone, Debug)]
 pub struct GoalPlan {
     pub artifacts: PlanArtifacts,
-    pub pick: Pick,
-    pub questions: Vec<Question>,
-    pub notes: Vec<String>,
     /// Outline, roadmap, schedule.
     pub stages: Vec<StageReport>,
 }
@@ -94,9 +91,6 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
     stages.push(settle(&mut plan, Stage::Schedule, request.now));
     Ok(GoalPlan {
         artifacts: plan,
-        pick: draft.pick,
-        questions: draft.questions,
-        notes: draft.notes,
         stages,
     })
 }

@@ -194,12 +194,8 @@ impl Bench {
         let options = EngineOptions {
             jobs,
             clock,
-            runner: Arc::new(runner),
             features,
-            durability: engine::Durability::default(),
-            caps: planwright::model::Caps::default(),
-            adapt_jobs: false,
-            redactor: planwright::text::Redactor::default(),
+            ..EngineOptions::with(Arc::new(runner))
         };
         engine::start(journal, state, first, options)
     }

@@ -7,12 +7,12 @@ use tokio_util::sync::CancellationToken;
 use super::{Driver, Start, TURN};
 use crate::engine::caps;
 use crate::engine::controller;
-use crate::engine::job::{AgentBrief, DependencyResult, Job, TaskRef};
+use crate::engine::agent::DependencyResult;
+use crate::engine::job::{AgentBrief, Job, TaskRef};
 use crate::engine::port::PortMessage;
 use crate::event::{ApprovalEvent, Event, PauseCause, RunEvent, TaskEvent};
 use crate::llm::cost::Ceiling;
 use crate::model::{Answer, CallId, Cap, Failure, RequestId};
-use crate::state::TaskStatus;
 
 impl Driver {
     pub(super) fn on_port(&mut self, message: PortMessage) {
@@ -80,12 +80,12 @@ impl Driver {
             .state
             .tasks
             .dependencies(task)
-            .filter(|on| self.state.tasks.row(*on).status == TaskStatus::Done)
             .map(|on| {
                 let id = self.state.tasks.id(on).clone();
                 DependencyResult {
                     title: self.node(on).map(|node| node.description.clone()).unwrap_or_default(),
-                    answer: self.state.agents.answer(&id).map(str::to_owned),
+                    outcome: self.state.tasks.row(on).status.word().to_owned(),
+                    answer: self.state.agents.answer(&id).unwrap_or_default().to_owned(),
                     task: id,
                 }
             })

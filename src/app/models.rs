@@ -1,0 +1,179 @@
+//! Opening what models and agents need: the provider that is used and why, the books, the tools, the kit.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU32;
+
+use super::App;
+use crate::engine::agent::{AgentKit, AgentLimits, Prompts as AgentPrompts, ReasoningMode};
+use crate::engine::planner::{ModelDesk, Prompts};
+use crate::engine::{AgentRunner, EngineOptions, Inlet, Port, ShellRunner, port, wall_clock};
+use crate::kit::{self, Known, StoreServices};
+use crate::llm::cost::{Ceiling, Ledger};
+use crate::llm::protocol::Dialogue;
+use crate::llm::provider::{Choice, Consent, Models, OFFLINE, ModelRole, OllamaProbe, RoleOptions, Situation, choose};
+use crate::model::{MicroDollars, SessionId};
+use crate::planning::executor::{Recipes, TaskTypes};
+use crate::state::SessionState;
+use crate::store::Store;
+use crate::tools::offline::OfflineSubtasks;
+use crate::tools::sandbox::Sandbox;
+use crate::tools::{Parts, Permits, Registry, Services, Toolbox, Workspace};
+
+/// Which model drafts and works in a session.
+#[derive(Debug)]
+pub struct Drafter {
+    /// `offline`, or provider and model.
+    pub name: String,
+    pub provider: String,
+    pub why: String,
+    /// A key was found that may be used once the person says so.
+    pub ask: Option<Consent>,
+    models: Models,
+    ledger: Arc<Ledger>,
+    next_ask: Arc<AtomicU32>,
+}
+
+impl App {
+    /// Chooses the provider of a session and opens its books.
+    pub fn drafter(&self, state: &SessionState, interactive: bool) -> Drafter {
+        let models = self.models();
+        let env: BTreeSet<String> = std::env::vars_os()
+            .filter(|(_, value)| !value.is_empty())
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect();
+        let situation = Situation {
+            settings: models.settings(),
+            registry: models.registry(),
+            env: &env,
+            ollama: &OllamaProbe::NotAsked,
+            interactive,
+        };
+        let Choice { provider, why, ask, .. } = choose(&situation);
+        let ledger = self.ledger(state);
+        let next_ask = Arc::new(AtomicU32::new(state.totals.asks));
+        let name = ask.as_ref().map_or_else(|| provider.clone(), |ask| ask.provider.clone());
+        Drafter { name, provider, why, ask, models, ledger, next_ask }
+    }
+
+    fn ledger(&self, state: &SessionState) -> Arc<Ledger> {
+        let ledger = Ledger::new();
+        let dollars = |amount: f64| MicroDollars::from_dollars(amount).0;
+        let models = &self.settings.models;
+        ledger.limit(Ceiling::Session, Some(dollars(self.settings.budget_per_session_usd.value)));
+        ledger.limit(Ceiling::Day, Some(dollars(models.daily_budget_usd.value)));
+        ledger.limit(Ceiling::Turn, Some(dollars(models.soft_budget_per_turn_usd.value)));
+        ledger.limit(Ceiling::Tokens, Some(self.settings.run_token_limit.value));
+        ledger.carry(Ceiling::Session, state.totals.cost.0);
+        ledger.carry(Ceiling::Tokens, state.totals.tokens);
+        ledger
+    }
+}
+
+impl Drafter {
+    /// Whether nothing is asked of a model, now or after consent.
+    pub fn is_offline(&self) -> bool {
+        self.provider == OFFLINE && self.ask.is_none()
+    }
+
+    /// The model that drafts plans, if one does.
+    pub async fn desk(&self, app: &App) -> anyhow::Result<Option<Arc<ModelDesk>>> {
+        if self.is_offline() {
+            return Ok(None);
+        }
+        let dialogue = self.open(ModelRole::Planner).await?;
+        let options = RoleOptions::of(self.models.settings(), ModelRole::Planner);
+        Ok(Some(Arc::new(ModelDesk {
+            dialogue,
+            prompts: Arc::new(Prompts::default().with(app.own_prompts())),
+            redactor: self.models.redactor(),
+            next_ask: Arc::clone(&self.next_ask),
+            temperature: options.temperature,
+            max_output_tokens: options.max_output_tokens,
+        })))
+    }
+
+    async fn open(&self, role: ModelRole) -> anyhow::Result<Dialogue> {
+        let provider = self.ask.as_ref().map_or(&self.provider, |ask| &ask.provider);
+        self.models.dialogue(provider, role, Arc::clone(&self.ledger)).await.map_err(|error| {
+            crate::cli::Problem::failed(error.message).remedy(error.next_step).into()
+        })
+    }
+
+    /// Equips a session to carry out tasks of agents.
+    pub async fn equip(
+        &self,
+        app: &App,
+        store: &Store,
+        session: &SessionId,
+        workspace: &std::path::Path,
+        options: &mut EngineOptions,
+    ) -> anyhow::Result<()> {
+        let (own, inlet): (Port, Inlet) =
+            port(session.clone(), kit::rules(&app.settings), wall_clock());
+        let places = kit::forbidden(app.data_dir(), &app.config_path);
+        // A workspace that is not there is told when something needs it.
+        let Ok(workspace) = Workspace::open(workspace, &app.settings.tools.roots, &places) else {
+            return Ok(());
+        };
+        let registry = Registry::built_in();
+        let known = Known::of(&registry, app.config_dir(), Some(&store.reader()?))?;
+        let services = StoreServices::new(store.reader()?);
+        let toolbox = Toolbox::new(Parts {
+            registry,
+            workspace: Arc::new(workspace),
+            settings: kit::tool_settings(&app.settings),
+            sandbox: Sandbox::of_this_program(),
+            services: Services {
+                memory: Some(services.clone()),
+                pins: Some(services.clone()),
+                todo: Some(Arc::new({
+                    let (services, scope) = (services.clone(), session.to_string());
+                    move || services.todo(&scope)
+                })),
+                subtasks: Some(Arc::new(OfflineSubtasks)),
+                edges: None,
+            },
+            permits: Permits::new(options.jobs as usize),
+            redactor: self.models.redactor(),
+            bracket: Arc::new(own.clone()),
+            session: session.to_string(),
+        });
+        let limits = AgentLimits::of(&app.settings.limits());
+        let (executor, planner, judge) = if self.is_offline() {
+            let offline = || Arc::new(Dialogue::new(crate::engine::agent::offline_model()));
+            (offline(), offline(), offline())
+        } else {
+            (
+                Arc::new(self.open(ModelRole::Executor).await?),
+                Arc::new(self.open(ModelRole::Planner).await?),
+                Arc::new(self.open(ModelRole::Judge).await?),
+            )
+        };
+        let kit = AgentKit {
+            dialogue: executor,
+            planner,
+            judge,
+            toolbox,
+            types: Arc::new(TaskTypes::built_in()),
+            prompts: Arc::new(AgentPrompts::built_in()),
+            recipes: Arc::new(Recipes::built_in()),
+            limits,
+            reasoning_mode: ReasoningMode::default(),
+            gate: crate::planning::gate::GatePolicy::default(),
+            clock: wall_clock(),
+            next_ask: Arc::clone(&self.next_ask),
+            asking: Arc::new(Mutex::new(())),
+        };
+        options.runner = Arc::new(AgentRunner {
+            shell: ShellRunner::new(app.redactor(), app.key_variables()),
+            kit,
+            port: own,
+            profiles: Arc::new(known.profiles),
+        });
+        options.inlet = Some(inlet);
+        options.ledger = Some(Arc::clone(&self.ledger));
+        Ok(())
+    }
+}

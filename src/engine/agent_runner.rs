@@ -1,0 +1,88 @@
+//! Carries out tasks of agents with a kit, and commands as before.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::agent::{AgentJob, AgentKit};
+use super::port::Port;
+use super::{Job, Runner, ShellRunner};
+use crate::event::{AgentEvent, CallOutcome, Usage};
+use crate::model::{RunKind, TaskNode};
+use crate::planning::affinity::{Profiles, Ranked};
+use crate::tools::context::HeldPermit;
+use crate::tools::process::{CallReport, Reports};
+
+/// Shell tasks go to the shell, those of agents to an agent.
+#[derive(Clone, Debug)]
+pub struct AgentRunner {
+    pub shell: ShellRunner,
+    pub kit: AgentKit,
+    pub port: Port,
+    /// What is known about the tools, for the choice among them.
+    pub profiles: Arc<Profiles>,
+}
+
+impl Runner for AgentRunner {
+    fn run(&self, job: Job, cancel: CancellationToken, reports: Reports) -> BoxFuture<'static, ()> {
+        if !matches!(job.task.run, RunKind::Agent {}) {
+            return self.shell.run(job, cancel, reports);
+        }
+        let (kit, port) = (self.kit.clone(), self.port.clone());
+        let affinity = self.ranked(&job.task);
+        Box::pin(async move {
+            let begun = Instant::now();
+            let brief = job.brief.map(|brief| *brief).unwrap_or_default();
+            let permit = kit.toolbox.permits().acquire().await;
+            let work = AgentJob {
+                goal: brief.goal,
+                context: brief.context,
+                past: brief.past,
+                affinity,
+                held: HeldPermit::new(permit),
+                ..AgentJob::new(Arc::new(TaskNode::clone(&job.task)), job.call.attempt)
+            };
+            let say = {
+                let port = port.clone();
+                move |event: AgentEvent| port.say(event)
+            };
+            let end = kit.run(&work, &say, &cancel).await;
+            // Everything the agent said goes before the end of its attempt.
+            port.flush().await;
+            let outcome = match end.result {
+                Ok(_) => CallOutcome::Exited { code: 0 },
+                Err(failure) if failure.code == "cancelled" => CallOutcome::Cancelled,
+                Err(failure) => CallOutcome::Errored { failure },
+            };
+            reports
+                .send(CallReport::Ended {
+                    outcome,
+                    elapsed: begun.elapsed(),
+                    output_bytes: 0,
+                    dropped_bytes: 0,
+                    usage: Usage::default(),
+                })
+                .await;
+        })
+    }
+
+    fn does_agents(&self) -> bool {
+        true
+    }
+
+    fn tool(&self, task: &TaskNode) -> (&'static str, &'static str) {
+        match task.run {
+            RunKind::Agent {} => ("agent", "1"),
+            _ => self.shell.tool(task),
+        }
+    }
+}
+
+impl AgentRunner {
+    /// The tools by how well they fit a task; a score given in the plan goes before a calculated one.
+    fn ranked(&self, task: &TaskNode) -> Vec<Ranked> {
+        self.profiles.rank(&task.description, &task.tools, &task.tool_affinity)
+    }
+}
