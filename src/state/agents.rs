@@ -38,6 +38,9 @@ pub struct AgentStep {
 pub struct OpenAction {
     pub number: u32,
     pub planned: Planned,
+    /// What is kept of the arguments is not what was to be called: they held a secret.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 /// What a model said that nothing came of yet.
@@ -149,12 +152,13 @@ impl AgentProgress {
         self.doing = first_line(&step.content);
         self.calls = self.calls.max(number);
         self.kept = None;
-        self.open = Some(OpenAction { number, planned });
+        let redacted = step.metadata.contains_key("redacted");
+        self.open = Some(OpenAction { number, planned, redacted });
         true
     }
 
     fn observed(&mut self, step: &ReActStep) -> bool {
-        let Some(OpenAction { number, planned }) = self.open.take() else { return false };
+        let Some(OpenAction { number, planned, .. }) = self.open.take() else { return false };
         let ok = step.metadata.get("ok").and_then(Value::as_bool).unwrap_or(false);
         self.steps.push(AgentStep {
             number,

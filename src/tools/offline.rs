@@ -78,7 +78,7 @@ async fn answer(request: &SubtaskRequest, context: &ToolContext) -> ToolResult {
 }
 
 /// What a question is about: names, paths and rare words, longest first.
-fn words(question: &str) -> BTreeSet<String> {
+pub(crate) fn words(question: &str) -> BTreeSet<String> {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     let mut found: Vec<String> = question
         .split(|c: char| !part(c))
@@ -89,7 +89,7 @@ fn words(question: &str) -> BTreeSet<String> {
     found.into_iter().take(WORDS).collect()
 }
 
-fn escaped(word: &str) -> String {
+pub(crate) fn escaped(word: &str) -> String {
     word.chars()
         .flat_map(|c| if c.is_alphanumeric() { vec![c] } else { vec!['\\', c] })
         .collect::<String>()
@@ -97,7 +97,7 @@ fn escaped(word: &str) -> String {
 }
 
 /// The lines that hold most of the words, rare words counting more; a few from each file.
-fn best(lines: &[&str], words: &BTreeSet<String>) -> Vec<String> {
+pub(crate) fn best(lines: &[&str], words: &BTreeSet<String>) -> Vec<String> {
     let lower: Vec<String> = lines.iter().map(|line| line.to_lowercase()).collect();
     let weight: BTreeMap<&str, f64> = words
         .iter()

@@ -5,20 +5,34 @@
 //! instruction. What is needed to go on after an interruption is folded from the same events
 //! ([`AgentProgress`]).
 
+mod acting;
+mod asking;
+mod choosing;
+mod docs;
+mod executor;
+mod finishing;
+mod framing;
+mod mouth;
+mod offers;
+mod offline;
+mod planner;
 mod prompts;
+mod run;
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
-use tokio_util::sync::CancellationToken;
 
-pub use prompts::Prompts;
+pub use finishing::needs_model;
+pub use offline::{NEEDS_MODEL, offline_model};
+pub use prompts::{Prompt, Prompts};
+pub use run::TASK_CAP;
 
 use super::Clock;
 use crate::event::AgentEvent;
 use crate::llm::protocol::Dialogue;
-use crate::model::{Category, Failure, Limits, TaskId, TaskNode};
+use crate::model::{Failure, Limits, TaskId, TaskNode};
 use crate::planning::affinity::Ranked;
 use crate::planning::executor::{Recipes, TaskTypes};
 use crate::planning::gate::GatePolicy;
@@ -152,15 +166,3 @@ impl std::fmt::Debug for AgentKit {
 
 /// Where an agent says what happens.
 pub type Say<'a> = &'a (dyn Fn(AgentEvent) + Send + Sync);
-
-impl AgentKit {
-    /// Works on a task until it is done, fails, or is cancelled.
-    pub async fn run(&self, job: &AgentJob, say: Say<'_>, cancel: &CancellationToken) -> AgentEnd {
-        let _ = (job, say, cancel);
-        let message = "agents are not connected yet";
-        AgentEnd {
-            result: Err(Failure::new("needs_model", Category::Critical, message)),
-            tokens: 0,
-        }
-    }
-}

@@ -9,6 +9,11 @@ use crate::model::Digest;
 /// How many searches may follow each other while something is to be produced.
 pub const SEARCHES_IN_A_ROW: u32 = 2;
 
+/// How many finds are remembered to tell news from repetition.
+const MOST_HITS: usize = 400;
+/// Tools that search at large.
+pub const SEARCH_LIKE: [&str; 2] = ["internet.research", "web.search"];
+
 /// What a model wants.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Move {
@@ -95,6 +100,10 @@ pub struct Observed {
     pub result: Value,
     /// Where things were found.
     pub sources: Vec<String>,
+    /// What was found, to tell news from repetition.
+    pub hits: Vec<String>,
+    /// It may well work if it is simply tried again.
+    pub transient: bool,
     /// What a further attempt must know.
     pub feedback: Option<String>,
 }
@@ -222,7 +231,8 @@ impl Work {
             };
         }
         if let Some(step) = kind.steps.iter().find(|step| pending(step) && step.takes(tool)) {
-            return Place::Step(step);
+            let open = step.tools.is_empty();
+            return if open && looks { Place::Within(step) } else { Place::Step(step) };
         }
         let done = kind.steps.iter().find(|step| !step.tools.is_empty() && step.takes(tool));
         match (done, current()) {
@@ -339,24 +349,10 @@ impl Work {
         if facts.search_like {
             self.searches_in_a_row += 1;
         }
-        if !seen.ok {
+        if !seen.ok && !seen.transient {
             self.failed_calls.insert(identity(&planned.tool, &planned.args));
         }
-        let looked = planned.purpose == Purpose::Lookup;
-        let fresh = seen.sources.into_iter().filter(|one| self.sources.insert(one.clone())).count();
-        if let Some(enough) = kind.enough.filter(|_| facts.read_only) {
-            self.nothing_new = if fresh == 0 { self.nothing_new + 1 } else { 0 };
-            if !looked {
-                self.conclude_step(kind, planned, seen.ok, seen.result);
-            }
-            if self.sources.len() as u32 >= enough.sources || self.nothing_new >= enough.nothing_new
-            {
-                self.stop_looking(kind);
-            }
-        } else if !looked {
-            self.conclude_step(kind, planned, seen.ok, seen.result);
-        }
-        if looked {
+        if planned.purpose == Purpose::Lookup {
             self.lookups += 1;
         } else {
             self.calls += 1;
@@ -364,7 +360,28 @@ impl Work {
             if !facts.search_like {
                 self.searches_in_a_row = 0;
             }
+            self.conclude_step(kind, planned, seen.ok, seen.result);
         }
+        if let Some(enough) = kind.enough.filter(|_| facts.read_only) {
+            let news = self.remember(seen.sources, seen.hits);
+            self.nothing_new = if news { 0 } else { self.nothing_new + 1 };
+            if self.sources.len() as u32 >= enough.sources || self.nothing_new >= enough.nothing_new
+            {
+                self.stop_looking(kind);
+            }
+        }
+    }
+
+    /// Keeps what was found; true if any of it is new.
+    fn remember(&mut self, sources: Vec<String>, hits: Vec<String>) -> bool {
+        let mut news = false;
+        for source in sources {
+            news |= self.sources.insert(source);
+        }
+        for hit in hits {
+            news |= self.hits.len() < MOST_HITS && self.hits.insert(hit);
+        }
+        news
     }
 
     fn conclude_step(&mut self, kind: &TaskType, planned: &Planned, ok: bool, result: Value) {
@@ -388,6 +405,8 @@ impl Work {
         }
         self.advance(&step.name, result);
         if step.produces {
+            // What failed before may work now that something is different.
+            self.failed_calls.clear();
             // Whatever was checked before is not true of what is there now.
             let later: Vec<String> = kind.steps[place + 1..]
                 .iter()
@@ -399,7 +418,7 @@ impl Work {
     }
 
     /// Ends the steps that look for more.
-    fn stop_looking(&mut self, kind: &TaskType) {
+    pub fn stop_looking(&mut self, kind: &TaskType) {
         let looking: Vec<String> = kind
             .steps
             .iter()

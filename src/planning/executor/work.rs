@@ -61,6 +61,8 @@ pub struct Work {
     #[serde(default)]
     pub sources: BTreeSet<String>,
     #[serde(default)]
+    pub hits: BTreeSet<String>,
+    #[serde(default)]
     pub nothing_new: u32,
     /// What the next decision must take into account, such as the end of failing test output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,6 +70,12 @@ pub struct Work {
     /// The iteration in which a model last judged the exit criteria.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_in: Option<u32>,
+    /// What earlier tasks brought, where it had to be shortened by a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_summary: Option<String>,
+    /// The end was claimed once although criteria were open.
+    #[serde(default)]
+    pub claimed: bool,
     /// How the exit criteria stood when they were last looked at.
     #[serde(default)]
     pub findings: super::criteria::Findings,
@@ -97,9 +105,12 @@ impl Work {
             rejected: false,
             failed_calls: BTreeSet::new(),
             sources: BTreeSet::new(),
+            hits: BTreeSet::new(),
             nothing_new: 0,
             feedback: None,
             judged_in: None,
+            context_summary: None,
+            claimed: false,
             findings: BTreeMap::new(),
             full: false,
         }
@@ -112,6 +123,8 @@ impl Work {
             iteration: self.iteration,
             searches_in_a_row: self.searches_in_a_row,
             sources: self.sources.clone(),
+            hits: self.hits.clone(),
+            context_summary: self.context_summary.clone(),
             failed_calls: self.failed_calls.clone(),
             judged_in: self.judged_in,
             findings: self.findings.clone(),

@@ -1,0 +1,170 @@
+//! Putting a question to a model, with everything said that the journal must know.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::mouth::{Joined, Mouth, redacted};
+use crate::event::AgentEvent;
+use crate::llm::cost::Cost;
+use crate::llm::protocol::Dialogue;
+use crate::llm::{GenerateRequest, ModelError, ToolCall, ignore_deltas};
+use crate::model::Digest;
+use crate::state::agents::KeptAnswer;
+
+/// A question.
+pub(super) struct Question<'q> {
+    pub(super) dialogue: &'q Dialogue,
+    /// What it is for; a resumed task finds its answer by this.
+    pub(super) purpose: &'static str,
+    pub(super) request: &'q GenerateRequest,
+}
+
+/// An answer of whichever kind.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Answered {
+    pub(super) text: String,
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) prompt_ref: Digest,
+    pub(super) tokens: u64,
+}
+
+/// Asks models on behalf of one attempt.
+pub(super) struct Asker<'a> {
+    pub(super) mouth: &'a Mouth<'a>,
+    pub(super) next_ask: &'a AtomicU32,
+    pub(super) asking: &'a Mutex<()>,
+    pub(super) cancel: &'a CancellationToken,
+    /// What a model said before the interruption and nothing came of.
+    pub(super) unread: Mutex<Option<KeptAnswer>>,
+}
+
+impl Asker<'_> {
+    /// Asks for words and calls.
+    pub(super) async fn reply(&self, question: Question<'_>) -> Result<Answered, ModelError> {
+        let prompt_ref = self.prompt_ref(question.request);
+        if let Some(kept) = self.kept(question.purpose) {
+            let calls = serde_json::from_value(kept.calls).unwrap_or_default();
+            return Ok(Answered { text: kept.text, calls, prompt_ref, tokens: 0 });
+        }
+        let ask = self.say_asked(&question, &prompt_ref);
+        let begun = Instant::now();
+        let joined = Joined::new(&self.mouth.redactor, |text| {
+            self.mouth.tell(AgentEvent::Partial { task: Some(self.mouth.task.clone()), ask, text });
+        });
+        let result = question
+            .dialogue
+            .reply(question.request, &|delta| joined.take(delta), self.cancel)
+            .await;
+        match result {
+            Ok(reply) => {
+                let tokens = reply.cost.usage.total();
+                let calls = if reply.calls.is_empty() { Value::Null } else { json!(reply.calls) };
+                self.say_answered(ask, &reply.text, calls, &reply.cost, begun);
+                Ok(Answered { text: reply.text, calls: reply.calls, prompt_ref, tokens })
+            }
+            Err(error) => Err(self.say_failed(ask, &question, error)),
+        }
+    }
+
+    /// Asks for a value of the shape that the request names.
+    pub(super) async fn json(&self, question: Question<'_>) -> Result<(Value, u64), ModelError> {
+        let prompt_ref = self.prompt_ref(question.request);
+        if let Some(value) = self
+            .kept(question.purpose)
+            .and_then(|kept| serde_json::from_str::<Value>(&kept.text).ok())
+        {
+            return Ok((value, 0));
+        }
+        let ask = self.say_asked(&question, &prompt_ref);
+        let begun = Instant::now();
+        let result =
+            question.dialogue.ask_json(question.request, &ignore_deltas, self.cancel).await;
+        match result {
+            Ok(answer) => {
+                let tokens = answer.cost.usage.total();
+                self.say_answered(ask, &answer.value.to_string(), Value::Null, &answer.cost, begun);
+                Ok((answer.value, tokens))
+            }
+            Err(error) => Err(self.say_failed(ask, &question, error)),
+        }
+    }
+
+    /// What is left from before the interruption, if it was said to this purpose. It is used once.
+    fn kept(&self, purpose: &str) -> Option<KeptAnswer> {
+        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        unread.take().filter(|kept| kept.purpose == purpose)
+    }
+
+    fn prompt_ref(&self, request: &GenerateRequest) -> Digest {
+        let prompt = serde_json::to_value(&request.messages).unwrap_or_default();
+        Digest::of_json(&redacted(prompt, &self.mouth.redactor))
+    }
+
+    fn say_asked(&self, question: &Question<'_>, prompt_ref: &Digest) -> u32 {
+        let info = question.dialogue.model().info();
+        let estimate = question.dialogue.estimate(question.request);
+        let in_order = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        let ask = 1 + self.next_ask.fetch_add(1, Ordering::SeqCst);
+        self.mouth.tell(AgentEvent::ModelAsked {
+            task: Some(self.mouth.task.clone()),
+            ask,
+            purpose: question.purpose.to_owned(),
+            provider: info.provider.clone(),
+            model: info.model.clone(),
+            prompt_ref: prompt_ref.clone(),
+            estimated_tokens: estimate.tokens(),
+            estimated_cost: estimate.cost,
+        });
+        drop(in_order);
+        ask
+    }
+
+    fn say_answered(&self, ask: u32, text: &str, calls: Value, cost: &Cost, begun: Instant) {
+        let redactor = &self.mouth.redactor;
+        self.mouth.tell(AgentEvent::ModelAnswered {
+            task: Some(self.mouth.task.clone()),
+            ask,
+            text: redactor.redact(text).into_owned(),
+            calls: redacted(calls, redactor),
+            tokens: cost.usage.total(),
+            cost: cost.money,
+            elapsed_ms: begun.elapsed().as_millis() as u64,
+        });
+    }
+
+    fn say_failed(&self, ask: u32, question: &Question<'_>, error: ModelError) -> ModelError {
+        let cost = question.dialogue.cost_of(&error);
+        let mut failure: crate::model::Failure = (&error).into();
+        failure.message = self.mouth.redactor.redact(&failure.message).into_owned();
+        self.mouth.tell(AgentEvent::ModelFailed {
+            task: Some(self.mouth.task.clone()),
+            ask,
+            failure,
+            tokens: cost.usage.total(),
+            cost: cost.money,
+        });
+        error
+    }
+}
+
+/// Which model is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    Executor,
+    Planner,
+    Judge,
+}
+
+impl super::AgentKit {
+    pub(super) fn dialogue_of(&self, who: Who) -> &Arc<Dialogue> {
+        match who {
+            Who::Executor => &self.dialogue,
+            Who::Planner => &self.planner,
+            Who::Judge => &self.judge,
+        }
+    }
+}
