@@ -1,5 +1,6 @@
 //! The composition root: settings, store, engine and screens put together.
 
+mod models;
 pub mod planning;
 
 use std::path::{Path, PathBuf};
@@ -117,7 +118,7 @@ impl App {
     }
 
     /// Variables that hold the keys of model providers. Commands never see them.
-    fn key_variables(&self) -> Vec<String> {
+    pub(crate) fn key_variables(&self) -> Vec<String> {
         Registry::new(&self.settings.models).key_variables()
     }
 
@@ -128,6 +129,20 @@ impl App {
             None => Arc::new(MemoryNotebook::default()),
         };
         Models::new(self.settings.models.clone(), notebook)
+    }
+
+    /// The person's own prompts, by the name of the built-in one they replace.
+    fn own_prompts(&self) -> Vec<(String, String)> {
+        let dir = self.config_dir().join("prompts");
+        let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
+        entries
+            .filter_map(|entry| {
+                let path = entry.path();
+                let name = path.file_stem()?.to_str()?.to_owned();
+                (path.extension()? == "md").then_some(())?;
+                Some((name, std::fs::read_to_string(&path).ok()?))
+            })
+            .collect()
     }
 
     fn engine_options(&self) -> EngineOptions {
@@ -149,16 +164,17 @@ impl App {
             planner: None,
             inlet: None,
             ledger: None,
-            keep_policy: Arc::new(|_| {}),
+            keep: Arc::new(|_| {}),
         }
     }
 
     /// Makes a session of a plan and starts working on it: the plan is proposed and its approval asked for.
-    pub fn start_plan(
+    pub async fn start_plan(
         &self,
         store: &Store,
         ready: ReadyPlan,
         workspace: &Path,
+        interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
@@ -176,25 +192,41 @@ impl App {
             },
         })?;
         let journal = store.acquire(&id)?;
+        let mut options = self.engine_options();
+        options.keep = self.keeper(store);
+        if needs_agents(&ready.plan) {
+            let drafter = self.drafter(&SessionState::default(), interactive);
+            drafter.equip(self, store, &id, Path::new(&workspace), &mut options).await?;
+        }
         let mut first = opening(ready, workspace)?;
         first.extend(self.limits_of(&SessionState::default()));
-        Ok(engine::start(journal, SessionState::default(), first, self.engine_options()))
+        Ok(engine::start(journal, SessionState::default(), first, options))
     }
 
     /// Takes up a saved session in its own workspace, or in another one that the person names.
-    pub fn take_up(
+    pub async fn take_up(
         &self,
         store: &Store,
         id: &SessionId,
         take_up: TakeUp,
         workspace: Option<&Path>,
+        interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
         let journal = store.acquire(id)?;
         let state = history(store, id)?.state_at(journal.head())?;
         let leftovers = end_leftovers(id, &state);
         let mut options = self.engine_options();
+        let drafter = self.drafter(&state, interactive);
         if state.planning.begun {
-            options.planner = Some(Arc::new(self.planner(id, Vec::new())?));
+            let mut planner = self.planner(id, Vec::new())?;
+            planner.model = drafter.desk(self).await?;
+            options.planner = Some(Arc::new(planner));
+        }
+        options.keep = self.keeper(store);
+        let place = workspace.unwrap_or(Path::new(&state.session.workspace));
+        let plan = state.plan.current.as_deref();
+        if state.planning.begun || plan.is_some_and(|plan| needs_agents(&plan.plan)) {
+            drafter.equip(self, store, id, place, &mut options).await?;
         }
         let mut first = first_events(&state, &leftovers, take_up, options.jobs, PROGRAM);
         first.extend(self.limits_of(&state));
@@ -308,6 +340,11 @@ impl App {
         names.extend(own);
         names
     }
+}
+
+/// Whether a plan has tasks that only an agent can do.
+fn needs_agents(plan: &Plan) -> bool {
+    plan.tasks.iter().any(|task| matches!(task.run, crate::model::RunKind::Agent {}))
 }
 
 /// A config file that was named and is not there is a mistake in the command; one with wrong content is a failure.

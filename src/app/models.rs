@@ -12,14 +12,17 @@ use crate::engine::{AgentRunner, EngineOptions, Inlet, Port, ShellRunner, port, 
 use crate::kit::{self, Known, StoreServices};
 use crate::llm::cost::{Ceiling, Ledger};
 use crate::llm::protocol::Dialogue;
-use crate::llm::provider::{Choice, Consent, Models, OFFLINE, ModelRole, OllamaProbe, RoleOptions, Situation, choose};
+use crate::llm::provider::{
+    Choice, Consent, ModelRole, Models, OFFLINE, OllamaProbe, RoleOptions, Situation, choose,
+};
 use crate::model::{MicroDollars, SessionId};
 use crate::planning::executor::{Recipes, TaskTypes};
 use crate::state::SessionState;
 use crate::store::Store;
+use crate::tools::invoke::Parts;
 use crate::tools::offline::OfflineSubtasks;
 use crate::tools::sandbox::Sandbox;
-use crate::tools::{Parts, Permits, Registry, Services, Toolbox, Workspace};
+use crate::tools::{Permits, Services, Toolbox, Workspace};
 
 /// Which model drafts and works in a session.
 #[derive(Debug)]
@@ -111,13 +114,13 @@ impl Drafter {
         options: &mut EngineOptions,
     ) -> anyhow::Result<()> {
         let (own, inlet): (Port, Inlet) =
-            port(session.clone(), kit::rules(&app.settings), wall_clock());
+            port(session.clone(), kit::rules(&app.settings), wall_clock(), options.keep.clone());
         let places = kit::forbidden(app.data_dir(), &app.config_path);
         // A workspace that is not there is told when something needs it.
         let Ok(workspace) = Workspace::open(workspace, &app.settings.tools.roots, &places) else {
             return Ok(());
         };
-        let registry = Registry::built_in();
+        let registry = crate::tools::builtin::registry();
         let known = Known::of(&registry, app.config_dir(), Some(&store.reader()?))?;
         let services = StoreServices::new(store.reader()?);
         let toolbox = Toolbox::new(Parts {
@@ -157,7 +160,7 @@ impl Drafter {
             judge,
             toolbox,
             types: Arc::new(TaskTypes::built_in()),
-            prompts: Arc::new(AgentPrompts::built_in()),
+            prompts: Arc::new(AgentPrompts::with_directory(&app.config_dir().join("prompts")).0),
             recipes: Arc::new(Recipes::built_in()),
             limits,
             reasoning_mode: ReasoningMode::default(),

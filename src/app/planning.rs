@@ -10,14 +10,18 @@ use jiff::tz::TimeZone;
 use super::{App, PROGRAM};
 use crate::engine::controller::planning::thread_id;
 use crate::engine::planner::{Planner, PlannerSettings};
-use crate::engine::{self, SessionHandle};
-use crate::event::{AgentEvent, Event, FORMAT, PlanningEvent, SessionEvent};
-use crate::model::{FixedEvent, PlanContext, PolicyOverride, SessionId};
+use crate::engine::{self, Keep, SessionHandle};
+use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
+use crate::llm::provider::Consent;
+use crate::model::{
+    Choice, ChoiceAction, FixedEvent, PlanContext, PolicyOverride, Request, RequestId, RequestKind,
+    SessionId,
+};
 use crate::planning::export;
 use crate::planning::gate::{self, GatePolicy, Signals, complexity, features};
 use crate::planning::offline::{Library, Source};
 use crate::state::SessionState;
-use crate::store::{NewSession, SessionSummary, Store};
+use crate::store::{NewSession, SessionSummary, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
@@ -32,11 +36,12 @@ pub struct GoalWish {
 
 impl App {
     /// Makes a session of a goal and starts planning it.
-    pub fn start_goal(
+    pub async fn start_goal(
         &self,
         store: &Store,
         wish: &GoalWish,
         workspace: &Path,
+        interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
@@ -57,9 +62,18 @@ impl App {
         let journal = store.acquire(&id)?;
         let mut options = self.engine_options();
         let events = self.calendar_events(wish.calendar.as_deref())?;
-        options.planner = Some(Arc::new(self.planner(&id, events)?));
+        options.keep = self.keeper(store);
+        let drafter = self.drafter(&SessionState::default(), interactive);
+        let mut planner = self.planner(&id, events)?;
+        planner.model = drafter.desk(self).await?;
+        drafter.equip(self, store, &id, Path::new(&workspace), &mut options).await?;
+        let name = match &planner.model {
+            Some(desk) if drafter.ask.is_none() => desk.name(),
+            _ => "offline".to_owned(),
+        };
+        options.planner = Some(Arc::new(planner));
         let policy = self.stored_policy(store)?.with(&wish.policy);
-        let first: Vec<Event> = vec![
+        let mut first: Vec<Event> = vec![
             SessionEvent::Created {
                 format: FORMAT,
                 program: PROGRAM.to_owned(),
@@ -75,11 +89,15 @@ impl App {
                 thread_id: thread_id(&self.user(), &id),
                 policy,
                 limits: self.settings.plan_limits(),
-                drafter: "offline".to_owned(),
+                drafter: name,
             }
             .into(),
             AgentEvent::Gated { decision: gated(&goal, &wish.gate)? }.into(),
         ];
+        if let Some(ask) = &drafter.ask {
+            let request = consent_request(ask);
+            first.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
+        }
         Ok(engine::start(journal, SessionState::default(), first, options))
     }
 
@@ -132,8 +150,21 @@ impl App {
 
     /// What the person keeps as their way of being talked to.
     fn stored_policy(&self, store: &Store) -> anyhow::Result<PolicyOverride> {
-        let _ = store;
-        Ok(PolicyOverride::default())
+        let kept = store.reader()?.memory(POLICY_NOTE)?;
+        Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    }
+
+    /// Keeps decisions that outlive a session: in the store, or in the person's config.
+    pub(super) fn keeper(&self, store: &Store) -> Arc<dyn Fn(&Keep) + Send + Sync> {
+        let (store, config) = (store.clone(), self.config_path.clone());
+        Arc::new(move |kept| {
+            // A decision that cannot be kept still holds for this session; nothing is lost but the convenience.
+            let _ = match kept {
+                Keep::Policy(set) => keep_policy(&store, set),
+                Keep::Consent { provider, yes } => keep_consent(&config, provider, *yes),
+                Keep::Rule(rule) => crate::cli::tools::rules::add(&config, rule),
+            };
+        })
     }
 
     /// The name in thread ids: the setting, else the login name, else `local`.
@@ -141,6 +172,45 @@ impl App {
         let login = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
         let name = self.settings.user_id.value.clone().or(login);
         name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "local".to_owned())
+    }
+}
+
+fn keep_policy(store: &Store, set: &PolicyOverride) -> anyhow::Result<()> {
+    let kept = store.reader()?.memory(POLICY_NOTE)?;
+    let before: PolicyOverride =
+        kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
+    let text = serde_json::to_string(&before.with(set))?;
+    let key = Some(POLICY_NOTE.to_owned());
+    store.keep(vec![SideWrite::Memory { key, text, tags: Vec::new() }])?;
+    Ok(())
+}
+
+fn keep_consent(config: &Path, provider: &str, yes: bool) -> anyhow::Result<()> {
+    crate::cli::tools::rules::edit(config, |document| {
+        document["providers"][provider]["consent"] = toml_edit::value(yes);
+    })
+}
+
+/// Whether a key that was found may be used: the first question of a session.
+fn consent_request(ask: &Consent) -> Request {
+    let Consent { provider, variable } = ask;
+    Request {
+        id: RequestId(1),
+        kind: RequestKind::Consent { provider: provider.clone() },
+        question: format!("Use {provider} for this and later sessions?"),
+        why: format!("{variable} is set; nothing was sent to {provider} yet"),
+        verbatim: Vec::new(),
+        details: Vec::new(),
+        choices: vec![
+            Choice::new(ChoiceAction::UseProvider, "use it", "remembered in your config"),
+            Choice::new(
+                ChoiceAction::OfflineThisTime,
+                "offline this time",
+                "the built-in planner drafts; you are asked again next time",
+            ),
+            Choice::new(ChoiceAction::NeverUse, "never", "remembered in your config"),
+        ],
+        task: None,
     }
 }
 

@@ -79,7 +79,7 @@ async fn open(
         return look(&store, settings, id, None).await;
     }
     // Opening is looking: nothing starts before the person says so.
-    match app.take_up(&store, id, TakeUp::Look, None) {
+    match app.take_up(&store, id, TakeUp::Look, None, true).await {
         Ok(handle) => {
             attend(shared, app, &store, handle, Answers::default().into()).await?;
             Ok(ExitReason::BackToList)

@@ -17,7 +17,7 @@ mod run;
 mod session;
 mod sessions;
 mod themes;
-mod tools;
+pub(crate) mod tools;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

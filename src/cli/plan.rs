@@ -92,7 +92,7 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
     };
     let store = app.open_store()?;
     block_on(async {
-        let handle = app.start_goal(&store, &wish, &workspace)?;
+        let handle = app.start_goal(&store, &wish, &workspace, !shared.headless).await?;
         if !shared.headless {
             return attend(shared, &app, &store, handle, answers.into()).await;
         }

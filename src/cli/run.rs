@@ -43,7 +43,7 @@ pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
         };
         let store = app.open_store()?;
         return block_on(async {
-            let handle = app.start_plan(&store, ready, &workspace)?;
+            let handle = app.start_plan(&store, ready, &workspace, !shared.headless).await?;
             let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
             attend(shared, &app, &store, handle, answers.into()).await
         });

@@ -83,8 +83,10 @@ pub(super) async fn take_up(
     id: &SessionId,
     workspace: Option<&Path>,
 ) -> anyhow::Result<SessionHandle> {
-    let handle =
-        app.take_up(store, id, TakeUp::GoOn, workspace).map_err(|error| held(error, id))?;
+    let handle = app
+        .take_up(store, id, TakeUp::GoOn, workspace, !shared.headless)
+        .await
+        .map_err(|error| held(error, id))?;
     let state = app::history(store, id)?.state_at(handle.begun)?;
     if shared.headless && !shared.json {
         let place = workspace

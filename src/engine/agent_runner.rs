@@ -11,7 +11,7 @@ use super::port::Port;
 use super::{Job, Runner, ShellRunner};
 use crate::event::{AgentEvent, CallOutcome, Usage};
 use crate::model::{RunKind, TaskNode};
-use crate::planning::affinity::{Profiles, Ranked};
+use crate::planning::affinity::{self, Profiles, Ranked};
 use crate::tools::context::HeldPermit;
 use crate::tools::process::{CallReport, Reports};
 
@@ -83,6 +83,9 @@ impl Runner for AgentRunner {
 impl AgentRunner {
     /// The tools by how well they fit a task; a score given in the plan goes before a calculated one.
     fn ranked(&self, task: &TaskNode) -> Vec<Ranked> {
-        self.profiles.rank(&task.description, &task.tools, &task.tool_affinity)
+        let year = jiff::Zoned::now().year();
+        let features = affinity::features(&task.description, year);
+        let profiles: Vec<_> = self.profiles.iter().collect();
+        affinity::rank(&features, &profiles, &task.tool_affinity, &task.tools)
     }
 }

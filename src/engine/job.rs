@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use crate::engine::agent::DependencyResult;
 use crate::event::CallOutcome;
 use crate::model::{CallId, RunKind, SessionId, TaskNode};
-use crate::engine::agent::DependencyResult;
 use crate::state::AgentProgress;
 use crate::state::PlanRevision;
 use crate::text::Redactor;
@@ -62,6 +62,13 @@ pub struct AgentBrief {
     pub context: Vec<DependencyResult>,
     /// How far an interrupted attempt had come.
     pub past: Option<AgentProgress>,
+}
+
+impl Job {
+    /// What marks the processes of this call among all others.
+    pub fn mark(&self) -> String {
+        format!("{}/{}", self.session, self.call)
+    }
 }
 
 /// Carries out attempts.

@@ -5,10 +5,10 @@
 //! their intent is being written. A failed commit ends the session and never un-says an event. Screens, the headless runner and tests are all clients of the same [`SessionHandle`].
 
 pub mod agent;
+mod agent_runner;
 pub mod caps;
 pub mod controller;
 pub mod coordinator;
-mod agent_runner;
 mod driver;
 mod job;
 pub mod planner;
@@ -73,6 +73,17 @@ pub enum Durability {
     Strict,
 }
 
+/// A decision of the person's that outlives the session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Keep {
+    /// How they want to be talked to and asked.
+    Policy(PolicyOverride),
+    /// Whether a provider's key may be used.
+    Consent { provider: String, yes: bool },
+    /// A call that is always allowed.
+    Rule(crate::tools::Rule),
+}
+
 /// How a session is run in this process.
 #[derive(Clone)]
 pub struct EngineOptions {
@@ -93,8 +104,8 @@ pub struct EngineOptions {
     pub inlet: Option<Inlet>,
     /// The books of what models cost; caps that are raised are raised there too.
     pub ledger: Option<Arc<Ledger>>,
-    /// Keeps what the person set as their default.
-    pub keep_policy: Arc<dyn Fn(&PolicyOverride) + Send + Sync>,
+    /// Keeps what the person decided for later sessions too.
+    pub keep: Arc<dyn Fn(&Keep) + Send + Sync>,
 }
 
 impl EngineOptions {
@@ -112,7 +123,7 @@ impl EngineOptions {
             planner: None,
             inlet: None,
             ledger: None,
-            keep_policy: Arc::new(|_| {}),
+            keep: Arc::new(|_| {}),
         }
     }
 }

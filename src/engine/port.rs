@@ -9,12 +9,12 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-use super::Clock;
+use super::{Clock, Keep};
 use crate::event::{AgentEvent, CallEvent, CallOutcome, Event, RepeatClass, RiskClass, Usage};
 use crate::model::request::Detail;
 use crate::model::{
-    Answer, CallId, Choice, ChoiceAction as A, InteractionPolicy, Request,
-    RequestId, RequestKind, SessionId, TaskId, TaskNode,
+    Answer, CallId, Choice, ChoiceAction as A, InteractionPolicy, Request, RequestId, RequestKind,
+    SessionId, TaskId, TaskNode,
 };
 use crate::state::{BreakerSlice, PlanRevision, SessionState};
 use crate::store::SideWrite;
@@ -55,6 +55,7 @@ pub struct Port {
     rules: Arc<[Rule]>,
     session: SessionId,
     clock: Clock,
+    keep: Arc<dyn Fn(&Keep) + Send + Sync>,
 }
 
 impl std::fmt::Debug for Port {
@@ -93,11 +94,16 @@ impl Inlet {
 }
 
 /// Makes both ends for a session.
-pub fn port(session: SessionId, rules: Vec<Rule>, clock: Clock) -> (Port, Inlet) {
+pub fn port(
+    session: SessionId,
+    rules: Vec<Rule>,
+    clock: Clock,
+    keep: Arc<dyn Fn(&Keep) + Send + Sync>,
+) -> (Port, Inlet) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let view = Arc::new(RwLock::new(PortView::default()));
     let inlet = Inlet { receiver: Arc::new(Mutex::new(Some(receiver))), view: Arc::clone(&view) };
-    (Port { sender, view, rules: rules.into(), session, clock }, inlet)
+    (Port { sender, view, rules: rules.into(), session, clock, keep }, inlet)
 }
 
 impl Port {
@@ -274,7 +280,10 @@ impl Bracket for Port {
                     None => PermissionAnswer::Once,
                 },
                 A::AllowAlways => match ask.offers.rule.clone() {
-                    Some(rule) => PermissionAnswer::Always { rule },
+                    Some(rule) => {
+                        (self.keep)(&Keep::Rule(rule.clone()));
+                        PermissionAnswer::Always { rule }
+                    }
                     None => PermissionAnswer::Once,
                 },
                 A::Deny => PermissionAnswer::Deny {

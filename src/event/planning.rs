@@ -149,6 +149,10 @@ pub enum PlanningEvent {
     Troubled {
         what: String,
     },
+    /// Who drafts from here on.
+    DrafterSet {
+        drafter: String,
+    },
     /// From here on nothing is asked of a model.
     WentOffline {
         why: String,
@@ -197,6 +201,7 @@ impl PlanningEvent {
             Self::Said { .. } => "planning.said",
             Self::IdeasOffered { .. } => "planning.ideas_offered",
             Self::Troubled { .. } => "planning.troubled",
+            Self::DrafterSet { .. } => "planning.drafter_set",
             Self::WentOffline { .. } => "planning.went_offline",
             Self::Edited { .. } => "planning.edited",
             Self::Undone { .. } => "planning.undone",

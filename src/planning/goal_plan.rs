@@ -5,14 +5,14 @@ use jiff::civil::Date;
 use serde::Serialize;
 
 use super::confidence::{Confidence, ConfidenceSettings, Facts, judge};
-use super::grammar::{PlanArtifacts, Stage, is_infeasible, repair, validate};
+use super::grammar::{PlanArtifacts, Stage, repair, validate};
 use super::offline::{self, DraftError, Library, Proposals, Wish};
 use super::schedule::{ScheduleError, ScheduleRequest, schedule};
 use crate::model::{FixedEvent, PlanContext, Violation};
 
 /// What is to be planned, and what the planner must know beside it.
 #[derive(Clone, Copy, Debug)]
-pub struct GoalRequest<'a> {
+pub(crate) struct GoalRequest<'a> {
     pub goal: &'a str,
     pub today: Date,
     /// IANA name of the person's zone.
@@ -25,29 +25,22 @@ pub struct GoalRequest<'a> {
 
 /// How one stage came out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StageReport {
+pub(crate) struct StageReport {
     pub confidence: Confidence,
     pub violations: Vec<Violation>,
 }
 
 /// A plan with everything a person would want to know before approving it.
 #[derive(Clone, Debug)]
-pub struct GoalPlan {
+pub(crate) struct GoalPlan {
     pub artifacts: PlanArtifacts,
     /// Outline, roadmap, schedule.
     pub stages: Vec<StageReport>,
 }
 
-impl GoalPlan {
-    /// Whether the schedule holds everything before the deadline.
-    pub fn is_feasible(&self) -> bool {
-        !self.stages.iter().flat_map(|stage| &stage.violations).any(is_infeasible)
-    }
-}
-
 /// Why a goal could not be planned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GoalError {
+pub(crate) enum GoalError {
     #[error("the goal has more than {} characters", PlanContext::MAX_GOAL_CHARS)]
     TooLong,
     #[error(transparent)]
@@ -58,7 +51,7 @@ pub enum GoalError {
 
 impl GoalError {
     /// What would mend it.
-    pub fn hint(&self) -> &'static str {
+    pub(crate) fn hint(&self) -> &'static str {
         match self {
             Self::TooLong => "say it in a sentence or two; details can follow as changes",
             Self::Draft(error) => error.hint(),
@@ -68,7 +61,7 @@ impl GoalError {
 }
 
 /// Plans a goal. The same request gives the same plan.
-pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
+pub(crate) fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
     if request.goal.trim().chars().count() > PlanContext::MAX_GOAL_CHARS {
         return Err(GoalError::TooLong);
     }
@@ -89,10 +82,7 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
         plan.schedule = Some(made);
     }
     stages.push(settle(&mut plan, Stage::Schedule, request.now));
-    Ok(GoalPlan {
-        artifacts: plan,
-        stages,
-    })
+    Ok(GoalPlan { artifacts: plan, stages })
 }
 
 /// Mends what can be mended mechanically, then judges what is left.

@@ -136,9 +136,17 @@ mod tests {
         spend(&fork, 3, 12, 400);
         let reader = store.reader().unwrap();
         let mut today = Spending::since(at(10));
-        assert_eq!(today.total(&reader, None).unwrap(), MicroDollars(423), "the past of a fork counts once");
+        assert_eq!(
+            today.total(&reader, None).unwrap(),
+            MicroDollars(423),
+            "the past of a fork counts once"
+        );
         spend(&one, 4, 13, 5_000);
-        assert_eq!(today.total(&reader, None).unwrap(), MicroDollars(5_423), "what is new is added");
+        assert_eq!(
+            today.total(&reader, None).unwrap(),
+            MicroDollars(5_423),
+            "what is new is added"
+        );
         assert_eq!(today.total(&reader, Some(&SessionId::new("aaaa"))).unwrap(), MicroDollars(400));
         assert_eq!(Spending::since(at(0)).total(&reader, None).unwrap(), MicroDollars(6_423));
     }

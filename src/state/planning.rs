@@ -213,6 +213,10 @@ impl PlanningSlice {
                 self.brainstormed = true;
             }
             PlanningEvent::Troubled { what } => self.trouble = Some(what.clone()),
+            PlanningEvent::DrafterSet { drafter } => {
+                self.drafter.clone_from(drafter);
+                self.offline = drafter == "offline";
+            }
             PlanningEvent::WentOffline { .. } => self.offline = true,
             PlanningEvent::Edited { outline, roadmap, .. } => {
                 self.undo.push(self.draft());

@@ -9,7 +9,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::context::Progress;
-use super::invoke::{Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing};
+use super::invoke::{
+    Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing,
+};
 use super::offline::OfflineSubtasks;
 use super::registry::Registry;
 use super::sandbox::Sandbox;

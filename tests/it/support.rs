@@ -191,12 +191,8 @@ impl Bench {
     ) -> SessionHandle {
         let state = self.state();
         let journal = self.store.acquire(&self.id).unwrap();
-        let options = EngineOptions {
-            jobs,
-            clock,
-            features,
-            ..EngineOptions::with(Arc::new(runner))
-        };
+        let options =
+            EngineOptions { jobs, clock, features, ..EngineOptions::with(Arc::new(runner)) };
         engine::start(journal, state, first, options)
     }
 

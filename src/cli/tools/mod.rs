@@ -3,7 +3,7 @@
 mod ask;
 mod call;
 mod listing;
-mod rules;
+pub(crate) mod rules;
 
 use std::path::PathBuf;
 

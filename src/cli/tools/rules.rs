@@ -68,7 +68,7 @@ pub(super) fn revoke(app: &App, number: usize) -> anyhow::Result<Exit> {
 }
 
 /// Adds a rule to the config file, keeping everything else in it as it is.
-pub(super) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
+pub(crate) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
     edit(config, |document| {
         let permissions = document.entry("permissions").or_insert_with(|| {
             let mut table = Table::new();
@@ -103,7 +103,7 @@ pub(super) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
 }
 
 /// Changes the config file in one step.
-fn edit(config: &Path, change: impl FnOnce(&mut DocumentMut)) -> anyhow::Result<()> {
+pub(crate) fn edit(config: &Path, change: impl FnOnce(&mut DocumentMut)) -> anyhow::Result<()> {
     let text = match std::fs::read_to_string(config) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

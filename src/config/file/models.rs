@@ -202,7 +202,9 @@ impl Reader<'_> {
                 "retries" => &mut limits.retries,
                 "retry_after_max_sec" => &mut limits.retry_after_max_sec,
                 "answer_mb" => &mut limits.answer_mb,
-                _ => return Err(self.unknown_part(&format!("limits.{field}"), field, item, &FIELDS)),
+                _ => {
+                    return Err(self.unknown_part(&format!("limits.{field}"), field, item, &FIELDS));
+                }
             };
             // No retries at all is a sensible wish; no time at all is not.
             *slot = if field == "retries" && item.as_integer() == Some(0) {

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 
 use super::{Decided, Decision, Effect, planning, reset, skipping, started};
-use crate::engine::caps;
+use crate::engine::{Keep, caps};
 use crate::event::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, PlanEvent, Refusal, RunEvent, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, PlanEvent, PlanningEvent, Refusal,
+    RunEvent, TaskEvent,
 };
 use crate::model::{Actor, Answer, CallId, Cap, ChoiceAction, Digest, RequestId, RequestKind};
 use crate::state::{RunPhase, SessionState};
@@ -36,6 +37,9 @@ pub(super) fn answer(
         }
         RequestKind::InDoubt { call } => in_doubt(state, answered, answer.action, call, by),
         RequestKind::Cap { cap } => raise(state, answered, answer.action, *cap, now),
+        RequestKind::Consent { provider } => consent(answered, answer.action, provider),
+        // Questions of agents: the agent that asked acts on the answer.
+        RequestKind::Permission { .. } | RequestKind::TaskCap { .. } => Some(Ok(answered)),
         _ => None,
     }
     .ok_or(Refusal::NotOffered { id })?
@@ -61,6 +65,19 @@ fn final_plan(
         ChoiceAction::Abandon => Ok(answered.and(PlanEvent::Abandoned { by })),
         _ => return None,
     })
+}
+
+/// Whether a provider's key may be used, now and later.
+fn consent(answered: Decision, action: ChoiceAction, provider: &str) -> Option<Decided> {
+    let keep = |yes| Effect::Keep(Keep::Consent { provider: provider.to_owned(), yes });
+    Some(Ok(match action {
+        ChoiceAction::UseProvider => answered
+            .and(PlanningEvent::DrafterSet { drafter: provider.to_owned() })
+            .then(keep(true)),
+        ChoiceAction::OfflineThisTime => answered,
+        ChoiceAction::NeverUse => answered.then(keep(false)),
+        _ => return None,
+    }))
 }
 
 fn raise(

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::engine::coordinator;
+use crate::engine::{Keep, coordinator};
 use crate::event::{
     ApprovalEvent, CloseReason, Command, Event, PauseCause, PlanEvent, Refusal, RunEvent, TaskEvent,
 };
 use crate::model::{
-    Actor, CallId, GraphFacts, Normalization, Plan, PolicyOverride, RequestKind, SkipReason, TaskId,
+    Actor, CallId, GraphFacts, Normalization, Plan, RequestKind, SkipReason, TaskId,
 };
 use crate::state::{PlanRevision, RunPhase, SessionState, TaskStatus};
 
@@ -27,8 +27,8 @@ pub enum Effect {
     Cancel(CallId),
     /// Let go of the session in good order.
     Close(CloseReason),
-    /// Keep how the person wants to be talked to for later sessions.
-    SavePolicy(PolicyOverride),
+    /// Keep a decision for later sessions.
+    Keep(Keep),
     /// End the stage of planning that is under way.
     CancelStage,
 }

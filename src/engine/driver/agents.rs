@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, Start, TURN};
+use crate::engine::agent::DependencyResult;
 use crate::engine::caps;
 use crate::engine::controller;
-use crate::engine::agent::DependencyResult;
 use crate::engine::job::{AgentBrief, Job, TaskRef};
 use crate::engine::port::PortMessage;
 use crate::event::{ApprovalEvent, Event, PauseCause, RunEvent, TaskEvent};
@@ -135,7 +135,9 @@ impl Driver {
         };
         let id = self.state.requests.next_id();
         let mut request = controller::requests::cap(id, &self.state, cap, used, limit);
-        request.details.push(crate::model::request::Detail::new("next call", failure.message.clone()));
+        request
+            .details
+            .push(crate::model::request::Detail::new("next call", failure.message.clone()));
         self.say(RunEvent::Paused(PauseCause::Cap { cap }));
         self.say(ApprovalEvent::Asked { request: Arc::new(request) });
     }

@@ -30,7 +30,10 @@ use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Command, Event, PauseCause, PlanEvent,
     Record, RepeatClass, RiskClass, RunEvent, SessionEvent, TaskEvent,
 };
-use crate::model::{Answer, CallId, Category, Digest, Failure, Repeat, RequestId, RunKind, Seq, SkipReason, TaskNode};
+use crate::model::{
+    Answer, CallId, Category, Digest, Failure, Repeat, RequestId, RunKind, Seq, SkipReason,
+    TaskNode,
+};
 use crate::replay::CHECKPOINT_INTERVAL;
 use crate::state::{Checkpoint, RunPhase, SessionState};
 use crate::store::{Ack, Batch, Journal, Row, SideWrite, StoreError};
@@ -705,7 +708,7 @@ impl Driver {
                 self.cancel_attempt(&call);
             }
             Start::Effect(Effect::Close(why)) => self.close(why),
-            Start::Effect(Effect::SavePolicy(set)) => (self.options.keep_policy)(&set),
+            Start::Effect(Effect::Keep(kept)) => (self.options.keep)(&kept),
             Start::Effect(Effect::CancelStage) => self.cancel_stage(),
             Start::Stage => self.start_stage(),
             Start::Durable(done) => {

@@ -9,7 +9,7 @@ use super::{Driver, Start};
 use crate::engine::controller::planning;
 use crate::engine::planner::{Planner, Work};
 use crate::event::{Event, PlanningEvent};
-use crate::model::PlanState;
+use crate::model::{PlanState, RequestKind};
 use crate::planning::controller::Outcome;
 
 /// A stage that is being worked on.
@@ -29,7 +29,10 @@ pub(super) enum StageReport {
 impl Driver {
     /// Has the present state worked on, if it is one and nobody does yet.
     pub(super) fn carry_on_planning(&mut self) {
-        if self.stage.is_some() || !self.state.planning.works() {
+        // Before anything is drafted the person says whether a key that was found may be used.
+        let consent = |kind: &RequestKind| matches!(kind, RequestKind::Consent { .. });
+        let asks = self.state.requests.open.values().any(|open| consent(&open.request.kind));
+        if self.stage.is_some() || asks || !self.state.planning.works() {
             return;
         }
         self.stages += 1;

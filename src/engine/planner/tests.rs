@@ -128,7 +128,11 @@ fn the_five_goals_give_the_expected_picks_and_plans_that_hold() {
         let mut talk = Talk::about(goal, with(ApprovalPolicy::SingleFinal, Autonomy::Medium));
         assert_eq!(talk.place(), Place::seeking(ApprovalTarget::Final), "{goal}");
         let spec = &talk.state.planning.pattern.as_ref().unwrap().pattern;
-        assert_eq!((spec.pattern_type, spec.subtype.as_deref()), (pattern, Some(subtype)), "{goal}");
+        assert_eq!(
+            (spec.pattern_type, spec.subtype.as_deref()),
+            (pattern, Some(subtype)),
+            "{goal}"
+        );
         for (stage, judgement) in &talk.state.planning.judgements {
             let broken: Vec<_> = judgement
                 .violations
@@ -252,10 +256,7 @@ fn declining_a_proposal_falls_back_to_the_nearest_pattern() {
 
 /// 2,400 minutes at 300 a week from 1 June to 10 July do not fit.
 fn example_19() -> Talk {
-    let policy = PolicyOverride {
-        approval_policy: Some(ApprovalPolicy::SingleFinal),
-        ..quiet()
-    };
+    let policy = PolicyOverride { approval_policy: Some(ApprovalPolicy::SingleFinal), ..quiet() };
     Talk::about("write a report with 40 hours of work by 2026-06-26, 5 hours a week", policy)
 }
 
@@ -347,8 +348,10 @@ fn a_wish_that_cannot_be_read_stays_open_and_is_told() {
 
 #[test]
 fn picking_another_option_is_no_revision() {
-    let mut talk =
-        Talk::about("launch a newsletter in 6 weeks", with(ApprovalPolicy::SingleFinal, Autonomy::Medium));
+    let mut talk = Talk::about(
+        "launch a newsletter in 6 weeks",
+        with(ApprovalPolicy::SingleFinal, Autonomy::Medium),
+    );
     let before = talk.state.planning.roadmap.as_ref().unwrap().total_minutes;
     talk.answer(A::PickOption(2));
     let roadmap = talk.state.planning.roadmap.clone().unwrap();
@@ -359,8 +362,10 @@ fn picking_another_option_is_no_revision() {
 
 #[test]
 fn turning_everything_down_drafts_something_else_until_the_limit() {
-    let mut talk =
-        Talk::about("launch a newsletter in 6 weeks", with(ApprovalPolicy::SingleFinal, Autonomy::Medium));
+    let mut talk = Talk::about(
+        "launch a newsletter in 6 weeks",
+        with(ApprovalPolicy::SingleFinal, Autonomy::Medium),
+    );
     for _ in 0..PlanLimits::default().revision_limit {
         talk.answer(A::Reject);
     }

@@ -36,19 +36,97 @@ const fn tool(
 
 /// The seven core tools and the six utilities, in the order of the stages.
 pub const PLAN_TOOLS: [PlanTool; 13] = [
-    tool("ContextElicitor", &["goal"], &["context"], &[CollectContext], "finds missing facts and asks for them"),
-    tool("PreferenceProbe", &["goal"], &["preference"], &[CollectContext], "asks once how the person likes to be talked to"),
-    tool("PatternSelector", &["context"], &["pattern"], &[DraftOutline], "maps the goal to the nearest canonical pattern and subtype"),
-    tool("Brainstormer", &["context"], &["ideas"], &[DraftOutline], "offers a few different ideas, one line each"),
-    tool("NodeGenerator", &["context", "pattern"], &["outline"], &[DraftOutline], "drafts the nodes of the outline"),
-    tool("GrammarValidator", &["outline"], &["judgement"], &[ValidateOutline, ValidateRoadmap, ValidateSchedule], "finds broken rules and judges the confidence"),
-    tool("DependencyResolver", &["outline"], &["dependencies"], &[DraftRoadmap], "links tasks: finish to start and the other kinds, with lag and lead"),
-    tool("RoadmapBuilder", &["outline", "dependencies"], &["roadmap", "options"], &[DraftRoadmap], "estimates the leaves and compares two or three ways to do it"),
-    tool("OptionCrafter", &["outline"], &["variants"], &[DraftRoadmap], "words the options, each by how it differs from the first"),
-    tool("ScheduleGenerator", &["roadmap"], &["schedule"], &[DraftSchedule], "places every leaf in the calendar"),
-    tool("PortfolioProbe", &["schedule"], &["conflicts"], &[ValidateSchedule], "finds clashes with other plans and fixed events"),
-    tool("ApprovalHandler", &["judgement"], &["request"], &[SeekApproval], "asks as often as the approval policy says"),
-    tool("Summarizer", &["context"], &["text"], &[CollectContext, DraftOutline, DraftRoadmap, DraftSchedule, SeekApproval], "says it in the person's style and tone"),
+    tool(
+        "ContextElicitor",
+        &["goal"],
+        &["context"],
+        &[CollectContext],
+        "finds missing facts and asks for them",
+    ),
+    tool(
+        "PreferenceProbe",
+        &["goal"],
+        &["preference"],
+        &[CollectContext],
+        "asks once how the person likes to be talked to",
+    ),
+    tool(
+        "PatternSelector",
+        &["context"],
+        &["pattern"],
+        &[DraftOutline],
+        "maps the goal to the nearest canonical pattern and subtype",
+    ),
+    tool(
+        "Brainstormer",
+        &["context"],
+        &["ideas"],
+        &[DraftOutline],
+        "offers a few different ideas, one line each",
+    ),
+    tool(
+        "NodeGenerator",
+        &["context", "pattern"],
+        &["outline"],
+        &[DraftOutline],
+        "drafts the nodes of the outline",
+    ),
+    tool(
+        "GrammarValidator",
+        &["outline"],
+        &["judgement"],
+        &[ValidateOutline, ValidateRoadmap, ValidateSchedule],
+        "finds broken rules and judges the confidence",
+    ),
+    tool(
+        "DependencyResolver",
+        &["outline"],
+        &["dependencies"],
+        &[DraftRoadmap],
+        "links tasks: finish to start and the other kinds, with lag and lead",
+    ),
+    tool(
+        "RoadmapBuilder",
+        &["outline", "dependencies"],
+        &["roadmap", "options"],
+        &[DraftRoadmap],
+        "estimates the leaves and compares two or three ways to do it",
+    ),
+    tool(
+        "OptionCrafter",
+        &["outline"],
+        &["variants"],
+        &[DraftRoadmap],
+        "words the options, each by how it differs from the first",
+    ),
+    tool(
+        "ScheduleGenerator",
+        &["roadmap"],
+        &["schedule"],
+        &[DraftSchedule],
+        "places every leaf in the calendar",
+    ),
+    tool(
+        "PortfolioProbe",
+        &["schedule"],
+        &["conflicts"],
+        &[ValidateSchedule],
+        "finds clashes with other plans and fixed events",
+    ),
+    tool(
+        "ApprovalHandler",
+        &["judgement"],
+        &["request"],
+        &[SeekApproval],
+        "asks as often as the approval policy says",
+    ),
+    tool(
+        "Summarizer",
+        &["context"],
+        &["text"],
+        &[CollectContext, DraftOutline, DraftRoadmap, DraftSchedule, SeekApproval],
+        "says it in the person's style and tone",
+    ),
 ];
 
 /// The tools an agent sees in a state.
@@ -222,10 +300,7 @@ mod tests {
         let error = check_tools(&without).unwrap_err();
         assert!(error.to_string().contains("needs outline"), "{error}");
         let stages: &'static [PlanState] = &[DraftOutline];
-        let circle = [
-            tool("A", &["b"], &["a"], stages, ""),
-            tool("B", &["a"], &["b"], stages, ""),
-        ];
+        let circle = [tool("A", &["b"], &["a"], stages, ""), tool("B", &["a"], &["b"], stages, "")];
         assert_eq!(check_tools(&circle).unwrap_err().to_string(), "A and B need each other");
     }
 

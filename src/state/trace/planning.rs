@@ -150,6 +150,7 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
             format!("{} ideas", ideas.len())
         }
         PlanningEvent::Troubled { what } => what.clone(),
+        PlanningEvent::DrafterSet { drafter } => format!("drafted by {drafter} from here on"),
         PlanningEvent::WentOffline { why } => format!("goes on offline: {why}"),
         PlanningEvent::Edited { edit, .. } => {
             let nodes: Vec<&str> = edit.touches().into_iter().map(|node| node.as_str()).collect();

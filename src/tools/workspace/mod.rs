@@ -95,7 +95,9 @@ impl Workspace {
 
     /// Whether something that no tool may touch lies inside.
     pub fn holds_forbidden(&self) -> bool {
-        self.forbidden.iter().any(|place| self.roots.iter().any(|root| place.starts_with(&root.path)))
+        self.forbidden
+            .iter()
+            .any(|place| self.roots.iter().any(|root| place.starts_with(&root.path)))
     }
 
     /// All roots, the workspace first.

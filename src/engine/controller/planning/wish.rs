@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::answer::{scope, wishes};
 use super::{Draft, advance_draft};
+use crate::engine::Keep;
 use crate::engine::controller::{Decided, Decision, Effect};
 use crate::event::{PlanningEvent, Refusal};
 use crate::model::{
@@ -18,7 +19,7 @@ use crate::state::SessionState;
 /// Changes how the person is talked to; works in every session, with and without a conversation.
 pub(in super::super) fn set_policy(set: &PolicyOverride, save: bool, by: Actor) -> Decided {
     let decision = Decision::of(PlanningEvent::PolicySet { set: set.clone(), saved: save, by });
-    Ok(if save { decision.then(Effect::SavePolicy(set.clone())) } else { decision })
+    Ok(if save { decision.then(Effect::Keep(Keep::Policy(set.clone()))) } else { decision })
 }
 
 fn node_exists(state: &SessionState, node: &TaskId) -> Result<(), Refusal> {

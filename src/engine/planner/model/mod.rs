@@ -16,9 +16,7 @@ use super::tools::{PlanTool, outline_schema, pattern_schema, roadmap_schema, too
 use super::{Planner, Work, trace};
 use crate::event::{AgentEvent, Event, PlanningEvent};
 use crate::llm::protocol::Dialogue;
-use crate::llm::{
-    Delta, GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec,
-};
+use crate::llm::{Delta, GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec};
 use crate::model::{
     Digest, Failure, MicroDollars, Origin, PatternChoice, PatternSpec, PatternType, PlanState,
     ReactLogEntry, Stage,
@@ -49,7 +47,7 @@ impl ModelDesk {
 }
 
 /// Where facts go while a stage is under way.
-pub type Say<'a> = &'a (dyn Fn(Event) + Send + Sync);
+pub(crate) type Say<'a> = &'a (dyn Fn(Event) + Send + Sync);
 
 /// Why a model's draft does not count.
 enum Unusable {
@@ -117,9 +115,16 @@ impl Planner {
                 let watch = trace::Watch::start(talk, "PatternSelector", &self.session);
                 let context = prompt::context(talk, &self.context_of(talk, now));
                 let choice = self
-                    .consult(desk, talk, "PatternSelector", pattern_schema(), &context, say, cancel, |args| {
-                        pattern_of(args).map_err(|why| vec![why])
-                    })
+                    .consult(
+                        desk,
+                        talk,
+                        "PatternSelector",
+                        pattern_schema(),
+                        &context,
+                        say,
+                        cancel,
+                        |args| pattern_of(args).map_err(|why| vec![why]),
+                    )
                     .await?;
                 let (confidence, told) = (choice.confidence, choice.explanations.clone());
                 work = work.say(PlanningEvent::PatternPicked { choice: choice.clone() });
@@ -139,21 +144,30 @@ impl Planner {
         let marked: Vec<_> =
             talk.wishes.iter().flat_map(|wish| wish.nodes.iter().cloned()).collect();
         let (mut outline, score) = self
-            .consult(desk, talk, "NodeGenerator", outline_schema(), &question, say, cancel, |args| {
-                let mut outline = nodes::outline(args, &context, &choice.pattern, before)?;
-                if let Some(before) = before {
-                    nodes::keep_unmarked(before, &mut outline, &marked);
-                    let broken = super::keep::broken_locks(before, &outline, &talk.locked);
-                    if !broken.is_empty() {
-                        let ids: Vec<&str> = broken.iter().map(|id| id.as_str()).collect();
-                        return Err(vec![format!(
-                            "locked nodes must stay exactly as they are: {}",
-                            ids.join(", ")
-                        )]);
+            .consult(
+                desk,
+                talk,
+                "NodeGenerator",
+                outline_schema(),
+                &question,
+                say,
+                cancel,
+                |args| {
+                    let mut outline = nodes::outline(args, &context, &choice.pattern, before)?;
+                    if let Some(before) = before {
+                        nodes::keep_unmarked(before, &mut outline, &marked);
+                        let broken = super::keep::broken_locks(before, &outline, &talk.locked);
+                        if !broken.is_empty() {
+                            let ids: Vec<&str> = broken.iter().map(|id| id.as_str()).collect();
+                            return Err(vec![format!(
+                                "locked nodes must stay exactly as they are: {}",
+                                ids.join(", ")
+                            )]);
+                        }
                     }
-                }
-                Ok((outline, nodes::self_score(args)))
-            })
+                    Ok((outline, nodes::self_score(args)))
+                },
+            )
             .await?;
         outline.version = before.map_or(1, |before| before.version + 1);
         let count = outline.nodes.len();
@@ -190,9 +204,16 @@ impl Planner {
         let watch = trace::Watch::start(talk, "RoadmapBuilder", &self.session);
         let question = prompt::roadmap(talk, &base);
         let (roadmap, score, notes) = self
-            .consult(desk, talk, "RoadmapBuilder", roadmap_schema(), &question, say, cancel, |args| {
-                Ok(roadmap::refined(&base, args, &talk.locked))
-            })
+            .consult(
+                desk,
+                talk,
+                "RoadmapBuilder",
+                roadmap_schema(),
+                &question,
+                say,
+                cancel,
+                |args| Ok(roadmap::refined(&base, args, &talk.locked)),
+            )
             .await?;
         work = work.say(PlanningEvent::RoadmapDrafted {
             roadmap: Arc::new(roadmap),
@@ -221,11 +242,8 @@ impl Planner {
             Message::system(desk.prompts.system(tool)),
             Message::user(desk.redactor.redact(question).into_owned()),
         ]);
-        request.tools = vec![ToolSpec {
-            name: tool.to_owned(),
-            description: description.to_owned(),
-            schema,
-        }];
+        request.tools =
+            vec![ToolSpec { name: tool.to_owned(), description: description.to_owned(), schema }];
         request.tool_choice = ToolChoice::Named(tool.to_owned());
         request.temperature = desk.temperature;
         request.max_output_tokens = desk.max_output_tokens;
@@ -254,7 +272,11 @@ impl Planner {
                 }
             }
         }
-        Err(Unusable::Answer(format!("{} gave no usable {tool}: {}", desk.name(), wrong.join("; "))))
+        Err(Unusable::Answer(format!(
+            "{} gave no usable {tool}: {}",
+            desk.name(),
+            wrong.join("; ")
+        )))
     }
 }
 
@@ -403,9 +425,10 @@ mod tests {
 
     #[test]
     fn a_model_yields_a_valid_pattern_for_a_known_a_proposed_and_a_malformed_answer() {
-        let known =
-            pattern_of(&json!({"pattern_type": "milestone_project", "subtype": "launch", "confidence": 0.9}))
-                .unwrap();
+        let known = pattern_of(
+            &json!({"pattern_type": "milestone_project", "subtype": "launch", "confidence": 0.9}),
+        )
+        .unwrap();
         assert_eq!(known.pattern.subtype.as_deref(), Some("launch"));
         let proposed = pattern_of(&json!({
             "pattern_type": "recurring_cycle", "subtype": "proposed:moon_ritual", "confidence": 0.6,

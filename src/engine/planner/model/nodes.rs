@@ -21,7 +21,8 @@ pub(super) fn outline(
     pattern: &PatternSpec,
     before: Option<&PlanOutline>,
 ) -> Result<PlanOutline, Vec<String>> {
-    let phases = args.get("phases").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let phases =
+        args.get("phases").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut outline = PlanOutline::new("goal", context.clone());
     outline.pattern = Some(pattern.clone());
     outline.plan_context.pattern = Some(pattern.clone());
@@ -42,7 +43,8 @@ pub(super) fn outline(
         }
         PatternType::StrategicTransformation => builder.streams(&root, phases),
     }
-    let leaves = builder.outline.nodes.iter().filter(|node| node.node_type == NodeType::Task).count();
+    let leaves =
+        builder.outline.nodes.iter().filter(|node| node.node_type == NodeType::Task).count();
     if leaves == 0 {
         return Err(vec!["there is no task in it".to_owned()]);
     }
@@ -158,7 +160,9 @@ impl Builder<'_> {
             node.origin = Origin::AiAdaptation;
             node.role = role(&node.title);
             node.run = match (word(task, "doer"), word(task, "command")) {
-                ("shell", command) if !command.is_empty() => Some(RunKind::Shell(command.to_owned())),
+                ("shell", command) if !command.is_empty() => {
+                    Some(RunKind::Shell(command.to_owned()))
+                }
                 ("agent", _) => Some(RunKind::Agent {}),
                 _ => None,
             };
@@ -205,14 +209,17 @@ pub(super) fn keep_unmarked(before: &PlanOutline, after: &mut PlanOutline, marke
     let mut nodes: Vec<PlanNode> =
         before.nodes.iter().filter(|node| !within(&old, &node.id)).cloned().collect();
     for node in changed {
-        let parent_stays =
-            node.parent_id.as_ref().is_none_or(|parent| nodes.iter().any(|kept| kept.id == *parent));
+        let parent_stays = node
+            .parent_id
+            .as_ref()
+            .is_none_or(|parent| nodes.iter().any(|kept| kept.id == *parent));
         if parent_stays {
             nodes.push(node);
         }
     }
     nodes.sort_by_key(|node| {
-        let place = |outline: &PlanOutline| outline.nodes.iter().position(|other| other.id == node.id);
+        let place =
+            |outline: &PlanOutline| outline.nodes.iter().position(|other| other.id == node.id);
         place(before).or_else(|| place(after)).unwrap_or(usize::MAX)
     });
     after.nodes = nodes;

@@ -7,7 +7,8 @@ use crate::state::PlanningSlice;
 
 /// The goal and what is known about it.
 pub(super) fn context(talk: &PlanningSlice, context: &PlanContext) -> String {
-    let mut text = format!("Goal, as the person typed it:\n<goal>\n{}\n</goal>\n", context.goal_text);
+    let mut text =
+        format!("Goal, as the person typed it:\n<goal>\n{}\n</goal>\n", context.goal_text);
     let limits = &context.constraints;
     let _ = writeln!(text, "Start: {}", limits.start);
     if let Some(deadline) = limits.deadline {
@@ -39,7 +40,8 @@ pub(super) fn outline(talk: &PlanningSlice, known: &PlanContext, choice: &Patter
     }
     for wish in &talk.wishes {
         let nodes: Vec<&str> = wish.nodes.iter().map(|node| node.as_str()).collect();
-        let about = if nodes.is_empty() { String::new() } else { format!(" (only {})", nodes.join(", ")) };
+        let about =
+            if nodes.is_empty() { String::new() } else { format!(" (only {})", nodes.join(", ")) };
         let _ = writeln!(text, "The person asks{about}: <wish>{}</wish>", wish.text);
     }
     for node in &talk.locked {
@@ -49,7 +51,11 @@ pub(super) fn outline(talk: &PlanningSlice, known: &PlanContext, choice: &Patter
         && talk.counters.retries_of(Stage::Outline) > 0
     {
         for found in &judgement.violations {
-            let _ = writeln!(text, "Broken rule {}: {} {}", found.rule, found.message, found.suggested_fix);
+            let _ = writeln!(
+                text,
+                "Broken rule {}: {} {}",
+                found.rule, found.message, found.suggested_fix
+            );
         }
     }
     text.push_str("Draft it by calling NodeGenerator.\n");
@@ -75,7 +81,11 @@ pub(super) fn roadmap(talk: &PlanningSlice, base: &Roadmap) -> String {
         && talk.counters.retries_of(Stage::Roadmap) > 0
     {
         for found in &judgement.violations {
-            let _ = writeln!(text, "Broken rule {}: {} {}", found.rule, found.message, found.suggested_fix);
+            let _ = writeln!(
+                text,
+                "Broken rule {}: {} {}",
+                found.rule, found.message, found.suggested_fix
+            );
         }
     }
     text.push_str("Give better estimates and missing links by calling RoadmapBuilder.\n");

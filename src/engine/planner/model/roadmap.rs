@@ -37,7 +37,9 @@ pub(super) fn refined(
                 node.estimate_minutes = Some(minutes.div_ceil(15) * 15);
             }
             (Some(_), _) => {}
-            (None, _) => notes.push(format!("unknown_field: estimate for \"{id}\", which is no leaf")),
+            (None, _) => {
+                notes.push(format!("unknown_field: estimate for \"{id}\", which is no leaf"))
+            }
         }
     }
     for link in list("links") {
