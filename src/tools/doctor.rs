@@ -50,15 +50,24 @@ pub fn sandbox(sandbox: &Sandbox) -> Check {
 /// Whether the workspace can be used.
 pub fn workspace(path: &std::path::Path) -> Check {
     match Workspace::open(path, &[], &[]) {
-        Ok(_) => Check::new("workspace", CheckStatus::Ok, format!("{} can be used", path.display()), ""),
-        Err(error) => Check::new("workspace", CheckStatus::Fail, error.message, "name another one with --workspace"),
+        Ok(_) => {
+            Check::new("workspace", CheckStatus::Ok, format!("{} can be used", path.display()), "")
+        }
+        Err(error) => Check::new(
+            "workspace",
+            CheckStatus::Fail,
+            error.message,
+            "name another one with --workspace",
+        ),
     }
 }
 
 /// Which tools are not set up.
 pub fn tools(settings: &ToolSettings) -> Check {
     match &settings.web.search_endpoint {
-        Some(endpoint) => Check::new("web search", CheckStatus::Ok, format!("{endpoint} is asked"), ""),
+        Some(endpoint) => {
+            Check::new("web search", CheckStatus::Ok, format!("{endpoint} is asked"), "")
+        }
         None => Check::new(
             "web search",
             CheckStatus::Warn,
@@ -106,7 +115,11 @@ mod tests {
         assert!(none.what.contains("no Landlock") && none.next.contains("asks"));
         assert_eq!(tools(&ToolSettings::default()).status, CheckStatus::Warn);
         assert_eq!(workspace(std::path::Path::new("/no/such/place")).status, CheckStatus::Fail);
-        let report = ServerReport { server: "x".into(), outcome: Err("it is gone".into()), left_out: Vec::new() };
+        let report = ServerReport {
+            server: "x".into(),
+            outcome: Err("it is gone".into()),
+            left_out: Vec::new(),
+        };
         assert_eq!(servers(&[report])[0].status, CheckStatus::Fail);
     }
 }

@@ -9,7 +9,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::context::Progress;
-use super::invoke::{Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing};
+use super::invoke::{
+    Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing,
+};
 use super::offline::OfflineSubtasks;
 use super::registry::Registry;
 use super::sandbox::Sandbox;
@@ -118,7 +120,8 @@ impl Fixture {
             permits: Permits::new(3),
             redactor: Redactor::new(["hunter2-the-loaded-key"]),
             bracket: Arc::clone(&script) as Arc<dyn Bracket>,
-            session: "test".into(),
+            // Processes are found by this mark, and tests run beside each other.
+            session: format!("test-{}", uuid::Uuid::now_v7().simple()),
         };
         change(&mut parts);
         Self { directory, script, toolbox: Toolbox::new(parts), step: 0.into() }

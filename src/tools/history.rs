@@ -46,7 +46,10 @@ impl ToolChoice {
             tool: chosen.tool.clone(),
             affinity: chosen.affinity,
             given: chosen.given,
-            others: others.take(OTHERS).map(|other| (other.tool.clone(), other.affinity.score)).collect(),
+            others: others
+                .take(OTHERS)
+                .map(|other| (other.tool.clone(), other.affinity.score))
+                .collect(),
             left_out,
         })
     }
@@ -66,7 +69,10 @@ mod tests {
         let all = [ranked("broken", 0.9), ranked("good", 0.8), ranked("poor", 0.1)];
         let choice = ToolChoice::of(&all, |tool| tool == "broken").unwrap();
         assert_eq!(choice.tool, "good");
-        assert_eq!(choice.left_out, [("broken".into(), "breaker_open".into()), ("poor".into(), "below_threshold".into())]);
+        assert_eq!(
+            choice.left_out,
+            [("broken".into(), "breaker_open".into()), ("poor".into(), "below_threshold".into())]
+        );
         assert_eq!(choice.others.len(), 2);
         assert_eq!(ToolChoice::of(&all[2..], |_| false), None);
     }

@@ -63,7 +63,10 @@ async fn nothing_starts_whose_intent_is_not_durable() {
     let fixture = Fixture::new();
     fixture.allow([Rule::allow("file.write", Matching::Any)]);
     *fixture.script.intents_fail.lock().unwrap() = true;
-    assert_eq!(fixture.code("file.write", json!({"path": "a", "content": "x"})).await, "not_journaled");
+    assert_eq!(
+        fixture.code("file.write", json!({"path": "a", "content": "x"})).await,
+        "not_journaled"
+    );
     assert!(!fixture.root().join("a").exists());
 }
 
@@ -72,7 +75,8 @@ async fn once_is_bound_to_what_was_shown() {
     let fixture = Fixture::new();
     fixture.file("a", "old");
     let path = fixture.root().join("a");
-    *fixture.script.while_asking.lock().unwrap() = Some(Box::new(move || std::fs::write(path, "newer").unwrap()));
+    *fixture.script.while_asking.lock().unwrap() =
+        Some(Box::new(move || std::fs::write(path, "newer").unwrap()));
     fixture.answer([PermissionAnswer::Once, PermissionAnswer::Once]);
     let finished = fixture.call("file.write", json!({"path": "a", "content": "mine"})).await;
     assert!(finished.result.ok);
@@ -90,7 +94,10 @@ async fn a_reason_reaches_the_agent_and_the_same_call_denied_twice_stops_the_tas
     assert_eq!(fixture.code("file.write", args.clone()).await, "stopped");
     fixture.answer([PermissionAnswer::Stop]);
     assert_eq!(fixture.code("file.write", json!({"path": "b", "content": "x"})).await, "stopped");
-    assert_eq!(fixture.code("file.write", json!({"path": "c", "content": "x"})).await, "needs_person");
+    assert_eq!(
+        fixture.code("file.write", json!({"path": "c", "content": "x"})).await,
+        "needs_person"
+    );
 }
 
 #[tokio::test]
@@ -129,7 +136,8 @@ async fn the_same_call_a_fourth_time_in_a_row_asks() {
 #[tokio::test]
 async fn a_panic_fails_its_call_and_nothing_else() {
     let fixture = Fixture::with(|parts| {
-        parts.registry = registry_with([Fake::new("boom", Effect::Look, |_| panic!("as the test asked"))]);
+        parts.registry =
+            registry_with([Fake::new("boom", Effect::Look, |_| panic!("as the test asked"))]);
     });
     assert_eq!(fixture.code("boom", json!({})).await, "internal_error");
     fixture.file("a", "x");
@@ -150,8 +158,11 @@ async fn a_call_that_takes_too_long_is_given_up() {
             Box::pin(std::future::pending())
         }
     }
-    let meta = ToolMeta::built_in::<Nothing>("slow", Effect::Look, "waits").within(Duration::from_secs(7));
-    let fixture = Fixture::with(|parts| parts.registry = registry_with([Arc::new(Slow(meta)) as Arc<dyn Tool>]));
+    let meta =
+        ToolMeta::built_in::<Nothing>("slow", Effect::Look, "waits").within(Duration::from_secs(7));
+    let fixture = Fixture::with(|parts| {
+        parts.registry = registry_with([Arc::new(Slow(meta)) as Arc<dyn Tool>])
+    });
     assert_eq!(fixture.code("slow", json!({})).await, "timeout");
     let call = fixture.a_call("slow", json!({}));
     call.cancel.cancel();
@@ -168,7 +179,10 @@ async fn unknown_tools_fields_and_prerequisites_are_named() {
         parts.registry = registry_with([Arc::new(Fake { meta, act }) as Arc<dyn Tool>]);
     });
     let failed = fixture.call("file.raed", json!({})).await.result.failed().unwrap();
-    assert_eq!((failed.code.as_str(), failed.message.contains("did you mean file.read")), ("unknown_tool", true));
+    assert_eq!(
+        (failed.code.as_str(), failed.message.contains("did you mean file.read")),
+        ("unknown_tool", true)
+    );
     assert_eq!(fixture.code("second", json!({})).await, "missing_prerequisite");
     fixture.script.standing.lock().unwrap().produced.insert("first".into());
     let done = fixture.call("second", json!({"why": "because"})).await.result;
@@ -260,12 +274,15 @@ fn the_disk_tells_whether_a_write_happened() {
     let fixture = Fixture::new();
     let hash = |text: &str| Some(super::workspace::content_hash(text.as_bytes()));
     let workspace = fixture.toolbox.workspace();
-    let mut resolved = Resolved::new(Effect::Write, json!({})).touching(workspace.touch("a").unwrap());
+    let mut resolved =
+        Resolved::new(Effect::Write, json!({})).touching(workspace.touch("a").unwrap());
     resolved.before_hash = hash("old");
     resolved.after_hash = hash("new");
-    for (text, expected) in
-        [("old", Verification::NotYet), ("new", Verification::Happened), ("other", Verification::Unknown)]
-    {
+    for (text, expected) in [
+        ("old", Verification::NotYet),
+        ("new", Verification::Happened),
+        ("other", Verification::Unknown),
+    ] {
         fixture.file("a", text);
         assert_eq!(verify(&resolved, workspace), expected, "{text}");
     }
@@ -278,8 +295,12 @@ fn the_disk_tells_whether_a_write_happened() {
 async fn a_workspace_that_holds_our_own_files_counts_as_unconfined() {
     let fixture = Fixture::with(|parts| {
         let root = parts.workspace.root().to_owned();
-        parts.workspace = Arc::new(super::Workspace::open(&root, &[], &[root.join("data")]).unwrap());
+        parts.workspace =
+            Arc::new(super::Workspace::open(&root, &[], &[root.join("data")]).unwrap());
     });
-    let super::permission::SandboxState::NotEnforced { why } = fixture.toolbox.sandbox_state() else { panic!() };
+    let super::permission::SandboxState::NotEnforced { why } = fixture.toolbox.sandbox_state()
+    else {
+        panic!()
+    };
     assert!(why.contains("Planwright itself"));
 }

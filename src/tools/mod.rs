@@ -35,8 +35,8 @@ pub mod workspace;
 pub use context::{Permits, Progress, Services, ToolContext, ToolFilter};
 pub use history::{Observation, ToolChoice};
 pub use invoke::{
-    Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing, ToolCall, Toolbox,
-    Verification, verify,
+    Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing,
+    ToolCall, Toolbox, Verification, verify,
 };
 pub use meta::{Effect, Pin, PinStanding, RepeatKind, Resolved, Source, ToolMeta, TouchedPath};
 pub use permission::{PermissionInput, Rule, Verdict};

@@ -15,8 +15,9 @@ use planwright::tools::permission::{Matching, SandboxState};
 use planwright::tools::process::end_leftovers;
 use planwright::tools::sandbox::Sandbox;
 use planwright::tools::{
-    Bracket, Conclusion, Finished, Intent, McpReach, McpServer, Parts, PermissionAnswer, PermissionAsk, Permits,
-    Registry, Rule, Services, Standing, StoreWrite, ToolCall, ToolSettings, Toolbox, Workspace, builtin,
+    Bracket, Conclusion, Finished, Intent, McpReach, McpServer, Parts, PermissionAnswer,
+    PermissionAsk, Permits, Registry, Rule, Services, Standing, StoreWrite, ToolCall, ToolSettings,
+    Toolbox, Workspace, builtin,
 };
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;
@@ -86,7 +87,10 @@ fn rules_let_calls_pass_are_said_in_words_and_can_be_taken_back() {
     assert_eq!(place.call("file.write", &json!({"path": "docs/a", "content": "x"})).0, 0);
     assert_eq!(place.call("file.write", &json!({"path": "b", "content": "x"})).0, 3);
     std::fs::write(place.work().join("secret"), "x").unwrap();
-    assert_eq!(place.call("file.read", &json!({"path": "secret"})).1["data"]["error"]["code"], "denied");
+    assert_eq!(
+        place.call("file.read", &json!({"path": "secret"})).1["data"]["error"]["code"],
+        "denied"
+    );
     let listed = String::from_utf8(place.run(&["tools", "rules"]).stdout).unwrap();
     assert!(listed.contains("  1  allow file.write for files like `docs/*`"), "{listed}");
     assert_eq!(place.run(&["tools", "rules", "revoke", "2"]).status.code(), Some(0));
@@ -99,10 +103,19 @@ fn rules_let_calls_pass_are_said_in_words_and_can_be_taken_back() {
 #[test]
 fn memory_and_lists_outlive_the_process() {
     let place = Place::new("");
-    assert_eq!(place.call("memory.save", &json!({"key": "drink", "text": "The person likes green tea."})).0, 0);
-    place.call("memory.save", &json!({"text": "The office has a coffee machine.", "tags": ["office"]}));
+    assert_eq!(
+        place
+            .call("memory.save", &json!({"key": "drink", "text": "The person likes green tea."}))
+            .0,
+        0
+    );
+    place.call(
+        "memory.save",
+        &json!({"text": "The office has a coffee machine.", "tags": ["office"]}),
+    );
     place.call("memory.save", &json!({"key": "drink", "text": "The person likes black tea."}));
-    let (_, found) = place.call("memory.search", &json!({"query": "which tea does the person like?"}));
+    let (_, found) =
+        place.call("memory.search", &json!({"query": "which tea does the person like?"}));
     assert_eq!(found["data"]["hits"][0]["text"], "The person likes black tea.");
     assert_eq!(place.call("memory.search", &json!({"query": "office"})).1["data"]["count"], 1);
     assert_eq!(place.call("memory.search", &json!({"query": "\" OR * NEAR("})).0, 0);
@@ -117,23 +130,34 @@ fn a_tool_that_fails_loses_its_place() {
     let place = Place::new("");
     std::fs::write(place.work().join("notes.txt"), "some notes\n").unwrap();
     let order = || -> Vec<String> {
-        let rows = place.lines(&["tools", "list", "--json", "--task", "Look something up in the notes"]);
+        let rows =
+            place.lines(&["tools", "list", "--json", "--task", "Look something up in the notes"]);
         let names = rows.iter().map(|row| row["name"].as_str().unwrap().to_owned());
         names.filter(|name| name == "file.read" || name == "grep").collect()
     };
     assert_eq!(order(), ["file.read", "grep"]);
     for number in 0..10 {
         assert_eq!(place.call("file.read", &json!({"path": format!("missing-{number}")})).0, 1);
-        assert_eq!(place.call("grep", &json!({"pattern": format!("notes{{1,{}}}", number + 1)})).0, 0);
+        assert_eq!(
+            place.call("grep", &json!({"pattern": format!("notes{{1,{}}}", number + 1)})).0,
+            0
+        );
     }
     assert_eq!(order(), ["grep", "file.read"]);
     let stats = place.lines(&["tools", "stats", "--json"]);
     let of = |name: &str| stats.iter().find(|row| row["tool"] == name).unwrap().clone();
-    assert_eq!((&of("file.read")["failed"], &of("file.read")["last_error"]), (&json!(10), &json!("not_found")));
-    assert!(of("file.read")["past"].as_f64() < Some(0.2) && of("grep")["past"].as_f64() > Some(0.9));
+    assert_eq!(
+        (&of("file.read")["failed"], &of("file.read")["last_error"]),
+        (&json!(10), &json!("not_found"))
+    );
+    assert!(
+        of("file.read")["past"].as_f64() < Some(0.2) && of("grep")["past"].as_f64() > Some(0.9)
+    );
     let text = String::from_utf8(place.run(&["tools", "stats"]).stdout).unwrap();
     assert!(text.contains("rank correlation of score and outcome"), "{text}");
-    let shown = String::from_utf8(place.run(&["tools", "show", "grep", "--task", "find code"]).stdout).unwrap();
+    let shown =
+        String::from_utf8(place.run(&["tools", "show", "grep", "--task", "find code"]).stdout)
+            .unwrap();
     assert!(shown.contains("0.4 x fit") && shown.contains("pattern (string)"), "{shown}");
 }
 
@@ -187,18 +211,26 @@ fn toolbox(root: &Path, registry: Registry, standby: &Arc<Standby>) -> Toolbox {
         workspace: Arc::new(Workspace::open(root, &[], &[]).unwrap()),
         settings: ToolSettings::default(),
         sandbox: Sandbox::with_helper(PROGRAM),
-        services: Services { pins: Some(Arc::new(PinsOf(Arc::clone(standby)))), ..Services::default() },
+        services: Services {
+            pins: Some(Arc::new(PinsOf(Arc::clone(standby)))),
+            ..Services::default()
+        },
         permits: Permits::new(3),
         redactor: Redactor::default(),
         bracket: Arc::clone(standby) as Arc<dyn Bracket>,
-        session: format!("it-{}-{}", std::process::id(), root.file_name().unwrap().to_string_lossy()),
+        session: format!(
+            "it-{}-{}",
+            std::process::id(),
+            root.file_name().unwrap().to_string_lossy()
+        ),
     })
 }
 
 /// A toolbox in which exactly this command may run, confined or not.
 fn for_command(root: &Path, command: &str) -> Toolbox {
     let rule = Rule::allow("shell.run", Matching::Command { command: command.into() });
-    let standby = Arc::new(Standby { rules: vec![Rule { unsandboxed: true, ..rule }], ..Standby::default() });
+    let standby =
+        Arc::new(Standby { rules: vec![Rule { unsandboxed: true, ..rule }], ..Standby::default() });
     toolbox(root, builtin::registry(), &standby)
 }
 
@@ -241,7 +273,11 @@ async fn a_confined_command_writes_in_the_workspace_and_nowhere_else() {
     assert!(!output.contains("SECRET"), "{output}");
     assert_eq!(std::fs::read_to_string(root.join("inside")).unwrap(), "ok\n");
     assert_eq!(std::fs::read_to_string(dir.path().join("secret")).unwrap(), "SECRET");
-    assert!(!dir.path().join("new").exists() && !root.join("hard").exists() && !root.join("moved").exists());
+    assert!(
+        !dir.path().join("new").exists()
+            && !root.join("hard").exists()
+            && !root.join("moved").exists()
+    );
     assert_eq!(finished.result.data["confined"], true);
 }
 
@@ -373,7 +409,10 @@ fn small_server(description: &str, time_limit: Duration) -> Servers {
         environment: Vec::new(),
         set: BTreeMap::from([("SMALL_SERVER".to_owned(), description.to_owned())]),
     };
-    Servers::new(&BTreeMap::from([("small".to_owned(), McpServer { reach, effects: BTreeMap::new(), time_limit })]))
+    Servers::new(&BTreeMap::from([(
+        "small".to_owned(),
+        McpServer { reach, effects: BTreeMap::new(), time_limit },
+    )]))
 }
 
 const LONG: Duration = Duration::from_secs(60);
@@ -395,7 +434,9 @@ async fn tools_of_a_server_ask_until_they_are_approved_and_again_when_they_chang
     });
     let servers = small_server("Says a word twice", LONG);
     let toolbox = with_server(&servers, &standby, dir.path()).await;
-    let say = |toolbox: Toolbox| async move { toolbox.invoke(call_of("mcp.small.twice", json!({ "word": "hi" }))).await };
+    let say = |toolbox: Toolbox| async move {
+        toolbox.invoke(call_of("mcp.small.twice", json!({ "word": "hi" }))).await
+    };
     let first = say(toolbox.clone()).await;
     assert_eq!(first.result.data["text"], "hi hi", "{:?}", first.result);
     assert!(standby.asked.lock().unwrap()[0].contains("not been approved yet"));
@@ -414,14 +455,17 @@ async fn tools_of_a_server_ask_until_they_are_approved_and_again_when_they_chang
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_crashes_or_hangs_is_given_up_for_a_while() {
     let dir = tempfile::tempdir().unwrap();
-    let standby = Arc::new(Standby { answers: vec![PermissionAnswer::Once; 9].into(), ..Standby::default() });
+    let standby =
+        Arc::new(Standby { answers: vec![PermissionAnswer::Once; 9].into(), ..Standby::default() });
     let servers = small_server("Says a word twice", LONG);
     let toolbox = with_server(&servers, &standby, dir.path()).await;
     let call = |tool: &'static str, args: Value| {
         let toolbox = toolbox.clone();
         async move { toolbox.invoke(call_of(tool, args)).await.result }
     };
-    let code = |result: &planwright::model::ToolResult| result.failed().map(|failure| failure.code).unwrap_or_default();
+    let code = |result: &planwright::model::ToolResult| {
+        result.failed().map(|failure| failure.code).unwrap_or_default()
+    };
     assert_eq!(code(&call("mcp.small.crash", json!({})).await), "server_unavailable");
     let again = call("mcp.small.twice", json!({ "word": "back" })).await;
     assert!(again.ok, "it is started again: {again:?}");
@@ -448,7 +492,10 @@ fn a_server_of_the_config_is_listed_trusted_and_called() {
     let output = place.run(&["tools", "list"]);
     let listed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(listed.contains("mcp.small.twice") && output.status.success(), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("server gone: gone does not start"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("server gone: gone does not start"),
+        "{output:?}"
+    );
     assert_eq!(place.call("mcp.small.twice", &json!({"word": "hi"})).0, 3);
     assert_eq!(place.run(&["tools", "trust", "mcp.small"]).status.code(), Some(0));
     let (code, result) = place.call("mcp.small.twice", &json!({"word": "hi"}));

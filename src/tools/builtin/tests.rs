@@ -26,7 +26,11 @@ fn every_tool_has_a_schema_a_profile_and_a_wire_name() {
         assert_eq!(tool.schema["type"], "object", "{}", tool.name);
         assert!(!tool.schema.to_string().contains("$ref"), "{}", tool.name);
         assert!(profiles.get(&tool.name).is_some(), "{} has no profile", tool.name);
-        assert!(tool.wire_name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'), "{}", tool.wire_name);
+        assert!(
+            tool.wire_name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'),
+            "{}",
+            tool.wire_name
+        );
         assert_eq!(registry.get(&tool.wire_name).unwrap().meta().name, tool.name);
     }
     assert_eq!(registry.get("code_navigator").unwrap().meta().name, "code.navigate");
@@ -38,10 +42,22 @@ async fn file_read() {
     fixture.file("a.txt", "one\n\ttwo\nthree\n");
     let whole = fixture.call("file.read", json!({"path": "a.txt"})).await.result;
     assert_eq!(whole.data["text"], "one\n\ttwo\nthree\n", "tabs stay, so that edits fit");
-    let part = fixture.call("file.read", json!({"path": "a.txt", "start_line": 2, "end_line": 2})).await.result;
-    assert_eq!((part.data["text"].as_str(), part.data["total_lines"].as_u64()), (Some("\ttwo\n"), Some(3)));
-    assert_eq!(fixture.code("file.read", json!({"path": "a.txt", "start_line": 9})).await, "bad_args");
-    assert_eq!(fixture.code("file.read", json!({"path": "a.txt", "start_line": 3, "end_line": 2})).await, "bad_args");
+    let part = fixture
+        .call("file.read", json!({"path": "a.txt", "start_line": 2, "end_line": 2}))
+        .await
+        .result;
+    assert_eq!(
+        (part.data["text"].as_str(), part.data["total_lines"].as_u64()),
+        (Some("\ttwo\n"), Some(3))
+    );
+    assert_eq!(
+        fixture.code("file.read", json!({"path": "a.txt", "start_line": 9})).await,
+        "bad_args"
+    );
+    assert_eq!(
+        fixture.code("file.read", json!({"path": "a.txt", "start_line": 3, "end_line": 2})).await,
+        "bad_args"
+    );
     assert_eq!(fixture.code("file.read", json!({})).await, "bad_args");
     assert_eq!(fixture.code("file.read", json!({"path": "missing"})).await, "not_found");
     assert_eq!(fixture.code("file.read", json!({"path": "../x"})).await, "outside_workspace");
@@ -66,16 +82,33 @@ async fn file_read_keeps_to_its_limit() {
 async fn file_write() {
     let fixture = Fixture::new();
     fixture.allow(writes());
-    let made = fixture.call("file.write", json!({"path": "x/new.txt", "content": "hello\n"})).await.result;
-    assert!(made.ok && made.data["created"] == true && made.data["diff"].as_str().unwrap().contains("+hello"));
+    let made =
+        fixture.call("file.write", json!({"path": "x/new.txt", "content": "hello\n"})).await.result;
+    assert!(
+        made.ok
+            && made.data["created"] == true
+            && made.data["diff"].as_str().unwrap().contains("+hello")
+    );
     assert_eq!(fixture.text("x/new.txt"), "hello\n");
-    assert!(fixture.call("file.write", json!({"path": "x/new.txt", "content": "bye\n"})).await.result.ok);
+    assert!(
+        fixture
+            .call("file.write", json!({"path": "x/new.txt", "content": "bye\n"}))
+            .await
+            .result
+            .ok
+    );
     assert_eq!(fixture.text("x/new.txt"), "bye\n");
     assert_eq!(fixture.code("file.write", json!({"path": "x"})).await, "bad_args");
     assert_eq!(fixture.code("file.write", json!({"path": "x", "content": ""})).await, "not_a_file");
-    assert_eq!(fixture.code("file.write", json!({"path": "/etc/x", "content": ""})).await, "outside_workspace");
+    assert_eq!(
+        fixture.code("file.write", json!({"path": "/etc/x", "content": ""})).await,
+        "outside_workspace"
+    );
     let huge = "x".repeat(17 << 20);
-    assert_eq!(fixture.code("file.write", json!({"path": "huge", "content": huge})).await, "too_large");
+    assert_eq!(
+        fixture.code("file.write", json!({"path": "huge", "content": huge})).await,
+        "too_large"
+    );
 }
 
 #[tokio::test]
@@ -89,7 +122,8 @@ async fn file_edit() {
     assert!(diff.contains("-    two();") && diff.contains("+    three();"), "{diff}");
     assert_eq!(fixture.code("file.edit", edit("one();", "x")).await, "no_match");
     assert_eq!(fixture.code("file.edit", edit("nine", "x")).await, "no_match");
-    let near = fixture.call("file.edit", edit("one();\n  three();", "x")).await.result.failed().unwrap();
+    let near =
+        fixture.call("file.edit", edit("one();\n  three();", "x")).await.result.failed().unwrap();
     assert!(near.message.contains("line 2 begins alike"), "{}", near.message);
     let mut all = edit("one();", "uno();");
     all["replace_all"] = json!(true);
@@ -115,7 +149,10 @@ async fn file_list_and_glob() {
     let hidden = fixture.call("glob", json!({"pattern": "**/d.rs", "hidden": true})).await.result;
     assert_eq!(hidden.data["count"], 1);
     assert_eq!(fixture.code("glob", json!({"pattern": "a[", "path": "."})).await, "bad_args");
-    assert_eq!(fixture.code("glob", json!({"pattern": "*", "path": "../"})).await, "outside_workspace");
+    assert_eq!(
+        fixture.code("glob", json!({"pattern": "*", "path": "../"})).await,
+        "outside_workspace"
+    );
 }
 
 #[tokio::test]
@@ -126,11 +163,16 @@ async fn grep() {
     fixture.file("skip.rs", "let no\n");
     fixture.file(".gitignore", "skip.rs\n");
     std::fs::write(fixture.root().join("bin"), b"let \0").unwrap();
-    let found = fixture.call("grep", json!({"pattern": "^let [xyz]", "ignore_case": true})).await.result;
-    assert_eq!(found.data["lines"], json!(["a.rs:1: let x = 1;", "a.rs:2: let Y = 2;", "b.txt:1: let z"]));
+    let found =
+        fixture.call("grep", json!({"pattern": "^let [xyz]", "ignore_case": true})).await.result;
+    assert_eq!(
+        found.data["lines"],
+        json!(["a.rs:1: let x = 1;", "a.rs:2: let Y = 2;", "b.txt:1: let z"])
+    );
     let only = fixture.call("grep", json!({"pattern": "let", "glob": "*.txt"})).await.result;
     assert_eq!(only.data["matches"], 1);
-    let context = fixture.call("grep", json!({"pattern": "Y", "path": "a.rs", "context": 1})).await.result;
+    let context =
+        fixture.call("grep", json!({"pattern": "Y", "path": "a.rs", "context": 1})).await.result;
     assert_eq!(context.data["lines"].as_array().unwrap().len(), 3);
     let limited = fixture.call("grep", json!({"pattern": "let", "limit": 1})).await.result;
     assert!(limited.data["matches"] == 1 && limited.data["truncated"] == true);
@@ -145,34 +187,60 @@ async fn code_navigate() {
     let fixture = Fixture::new();
     fixture.file("src/lib.rs", "pub struct Plan;\nimpl Plan {\n    pub fn run(&self) {}\n}\n");
     fixture.file("src/main.py", "def main():\n    Plan().run()\n");
-    let outline = fixture.call("code.navigate", json!({"action": "outline", "path": "src/lib.rs"})).await.result;
+    let outline = fixture
+        .call("code.navigate", json!({"action": "outline", "path": "src/lib.rs"}))
+        .await
+        .result;
     assert_eq!(outline.data["symbols"], json!(["1: struct Plan", "2: impl Plan", "3:   fn run"]));
-    let found = fixture.call("code_navigator", json!({"action": "definition", "name": "Plan::run"})).await.result;
+    let found = fixture
+        .call("code_navigator", json!({"action": "definition", "name": "Plan::run"}))
+        .await
+        .result;
     assert_eq!(found.data["definitions"], json!(["src/lib.rs:3: fn pub fn run(&self) {}"]));
-    let used = fixture.call("code.navigate", json!({"action": "references", "name": "run"})).await.result;
+    let used =
+        fixture.call("code.navigate", json!({"action": "references", "name": "run"})).await.result;
     assert_eq!(used.data["count"], 2);
     assert_eq!(fixture.code("code.navigate", json!({"action": "definition"})).await, "bad_args");
     fixture.file("x.txt", "y");
-    assert_eq!(fixture.code("code.navigate", json!({"action": "outline", "path": "x.txt"})).await, "bad_args");
+    assert_eq!(
+        fixture.code("code.navigate", json!({"action": "outline", "path": "x.txt"})).await,
+        "bad_args"
+    );
 }
 
 #[tokio::test]
 async fn shell_run() {
     let fixture = Fixture::new();
-    let command = "echo out; echo err >&2; pwd; echo \"$HOME|$PLANWRIGHT_CALL_ID|${CARGO_PKG_NAME-unset}\"";
-    fixture.allow([runs("shell.run", command), runs("shell.run", "exit 3"), runs("shell.run", "sleep 60"), runs("shell.run", "yes")]);
+    let command =
+        "echo out; echo err >&2; pwd; echo \"$HOME|$PLANWRIGHT_CALL_ID|${CARGO_PKG_NAME-unset}\"";
+    fixture.allow([
+        runs("shell.run", command),
+        runs("shell.run", "exit 3"),
+        runs("shell.run", "sleep 60"),
+        runs("shell.run", "yes"),
+    ]);
     let ran = fixture.call("shell.run", json!({"command": command})).await.result;
     let output = ran.data["output"].as_str().unwrap();
     assert!(output.contains("out\n") && output.contains("err\n"), "{output}");
-    assert!(output.contains("/home|test/t/1/1|unset"), "{output}");
+    assert!(output.contains("/home|test-") && output.contains("/t/1/1|unset"), "{output}");
     assert!(ran.explanations.iter().any(|line| line.contains("unconfined")));
     let failed = fixture.call("shell.run", json!({"command": "exit 3"})).await.result;
-    assert_eq!((failed.failed().unwrap().code.as_str(), &failed.data["exit_code"]), ("exit_status", &json!(3)));
-    assert_eq!(fixture.code("shell.run", json!({"command": "sleep 60", "timeout_seconds": 1})).await, "timeout");
+    assert_eq!(
+        (failed.failed().unwrap().code.as_str(), &failed.data["exit_code"]),
+        ("exit_status", &json!(3))
+    );
+    assert_eq!(
+        fixture.code("shell.run", json!({"command": "sleep 60", "timeout_seconds": 1})).await,
+        "timeout"
+    );
     assert_eq!(fixture.code("shell.run", json!({"command": " "})).await, "bad_args");
-    assert_eq!(fixture.code("shell.run", json!({"command": "x", "directory": ".."})).await, "outside_workspace");
+    assert_eq!(
+        fixture.code("shell.run", json!({"command": "x", "directory": ".."})).await,
+        "outside_workspace"
+    );
     assert_eq!(fixture.code("shell.run", json!({"command": "not allowed"})).await, "needs_person");
-    let endless = fixture.call("shell.run", json!({"command": "yes", "timeout_seconds": 1})).await.result;
+    let endless =
+        fixture.call("shell.run", json!({"command": "yes", "timeout_seconds": 1})).await.result;
     assert_eq!(endless.failed().unwrap().code, "timeout");
     assert!(endless.data["output"].as_str().unwrap().len() <= 1024 * 1024 + 200);
 }
@@ -214,13 +282,20 @@ async fn a_configured_test_command_goes_before_detection() {
 async fn memory_needs_a_store_and_saves_with_the_outcome() {
     let fixture = Fixture::new();
     assert_eq!(fixture.code("memory.search", json!({"query": "x"})).await, "not_configured");
-    assert!(fixture.call("memory.save", json!({"text": "likes tea", "key": "drink"})).await.result.ok);
+    assert!(
+        fixture.call("memory.save", json!({"text": "likes tea", "key": "drink"})).await.result.ok
+    );
     let writes = fixture.script.writes.lock().unwrap().clone();
-    assert!(matches!(&writes[0], crate::tools::StoreWrite::Memory { key: Some(key), .. } if key == "drink"));
+    assert!(
+        matches!(&writes[0], crate::tools::StoreWrite::Memory { key: Some(key), .. } if key == "drink")
+    );
     assert_eq!(fixture.code("memory.save", json!({"text": ""})).await, "bad_args");
     let policy = json!({"text": "x", "key": "interaction_policy"});
     assert_eq!(fixture.code("memory.save", policy).await, "refused");
-    assert_eq!(fixture.code("memory.save", json!({"text": "hunter2-the-loaded-key"})).await, "secret_in_arguments");
+    assert_eq!(
+        fixture.code("memory.save", json!({"text": "hunter2-the-loaded-key"})).await,
+        "secret_in_arguments"
+    );
 }
 
 #[tokio::test]
@@ -243,12 +318,21 @@ async fn manage_todo_list() {
 async fn skill_generator() {
     let fixture = Fixture::new();
     fixture.allow(writes());
-    let args = json!({"name": "tidy-up", "description": "Tidies: up", "source": "# Steps\n1. Tidy."});
+    let args =
+        json!({"name": "tidy-up", "description": "Tidies: up", "source": "# Steps\n1. Tidy."});
     let made = fixture.call("skill.generator", args).await.result;
     assert!(made.ok && made.data["verified"] == true);
     builtin::check_skill(&fixture.text("skills/tidy-up/SKILL.md")).unwrap();
-    assert_eq!(fixture.code("skill.generator", json!({"name": "../x", "description": "d", "source": "s"})).await, "bad_args");
-    assert_eq!(fixture.code("skill.generator", json!({"name": "x", "description": "d"})).await, "bad_args");
+    assert_eq!(
+        fixture
+            .code("skill.generator", json!({"name": "../x", "description": "d", "source": "s"}))
+            .await,
+        "bad_args"
+    );
+    assert_eq!(
+        fixture.code("skill.generator", json!({"name": "x", "description": "d"})).await,
+        "bad_args"
+    );
 }
 
 #[tokio::test]

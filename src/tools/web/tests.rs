@@ -47,9 +47,29 @@ fn disguises(address: std::net::Ipv4Addr) -> Vec<String> {
 #[test]
 fn no_form_of_a_private_address_passes() {
     let addresses = [
-        "127.0.0.1", "127.1.2.3", "10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.254", "192.168.1.1", "169.254.169.254",
-        "169.254.170.2", "0.0.0.0", "0.1.2.3", "100.64.0.1", "100.127.255.255", "192.0.0.1", "192.0.2.1", "198.18.0.1",
-        "198.51.100.7", "203.0.113.9", "224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255", "192.88.99.1",
+        "127.0.0.1",
+        "127.1.2.3",
+        "10.0.0.1",
+        "10.255.255.255",
+        "172.16.0.1",
+        "172.31.255.254",
+        "192.168.1.1",
+        "169.254.169.254",
+        "169.254.170.2",
+        "0.0.0.0",
+        "0.1.2.3",
+        "100.64.0.1",
+        "100.127.255.255",
+        "192.0.0.1",
+        "192.0.2.1",
+        "198.18.0.1",
+        "198.51.100.7",
+        "203.0.113.9",
+        "224.0.0.1",
+        "239.255.255.250",
+        "240.0.0.1",
+        "255.255.255.255",
+        "192.88.99.1",
     ];
     let settings = WebSettings::default();
     let mut count = 0;
@@ -63,11 +83,37 @@ fn no_form_of_a_private_address_passes() {
         }
     }
     let others = [
-        "http://localhost/", "http://LOCALHOST/", "http://localhost.", "http://a.localhost/", "http://printer.local/", "http://metadata/",
-        "http://metadata.google.internal/", "http://[::1]/", "http://[::]/", "http://[fe80::1]/", "http://[fc00::1]/", "http://[fd12:3456::1]/",
-        "http://[fec0::1]/", "http://[ff02::1]/", "http://[2001:db8::1]/", "http://[2001::1]/", "http://[fe80::1%25eth0]/", "http://router.lan/",
-        "file:///etc/passwd", "ftp://example.org/", "gopher://example.org/", "data:text/plain,x", "javascript:alert(1)", "http://", "//example.org",
-        "http://user:pass@example.org/", "http://:80/", "http://[::ffff:7f00:1]/", "http://0/", "http://127.1/", "not an address",
+        "http://localhost/",
+        "http://LOCALHOST/",
+        "http://localhost.",
+        "http://a.localhost/",
+        "http://printer.local/",
+        "http://metadata/",
+        "http://metadata.google.internal/",
+        "http://[::1]/",
+        "http://[::]/",
+        "http://[fe80::1]/",
+        "http://[fc00::1]/",
+        "http://[fd12:3456::1]/",
+        "http://[fec0::1]/",
+        "http://[ff02::1]/",
+        "http://[2001:db8::1]/",
+        "http://[2001::1]/",
+        "http://[fe80::1%25eth0]/",
+        "http://router.lan/",
+        "file:///etc/passwd",
+        "ftp://example.org/",
+        "gopher://example.org/",
+        "data:text/plain,x",
+        "javascript:alert(1)",
+        "http://",
+        "//example.org",
+        "http://user:pass@example.org/",
+        "http://:80/",
+        "http://[::ffff:7f00:1]/",
+        "http://0/",
+        "http://127.1/",
+        "not an address",
     ];
     for url in others {
         assert!(target(url, &settings).is_err(), "{url}");
@@ -89,7 +135,10 @@ fn a_name_that_resolves_to_a_private_address_is_refused_with_all_its_addresses()
 
 #[test]
 fn the_person_can_allow_a_host_or_one_port_of_it() {
-    let settings = WebSettings { allow_private: vec!["localhost:8080".into(), "10.0.0.7".into()], ..WebSettings::default() };
+    let settings = WebSettings {
+        allow_private: vec!["localhost:8080".into(), "10.0.0.7".into()],
+        ..WebSettings::default()
+    };
     let local = target("http://localhost:8080/x", &settings).unwrap();
     assert!(judge(&local, "127.0.0.1".parse().unwrap()).is_ok());
     assert_eq!(local.name(), "localhost:8080");
@@ -144,15 +193,30 @@ fn fixture(server: &MockServer) -> Fixture {
 #[tokio::test]
 async fn web_fetch() {
     let server = MockServer::start().await;
-    let page = ResponseTemplate::new(200).set_body_raw("<title>T</title><p>Hello</p>", "text/html; charset=utf-8");
+    let page = ResponseTemplate::new(200)
+        .set_body_raw("<title>T</title><p>Hello</p>", "text/html; charset=utf-8");
     Mock::given(path("/page")).respond_with(page).expect(1).mount(&server).await;
-    Mock::given(path("/big")).respond_with(ResponseTemplate::new(200).set_body_raw("x".repeat(9999), "text/plain")).mount(&server).await;
-    Mock::given(path("/image")).respond_with(ResponseTemplate::new(200).set_body_raw(vec![1, 2], "image/png")).mount(&server).await;
+    Mock::given(path("/big"))
+        .respond_with(ResponseTemplate::new(200).set_body_raw("x".repeat(9999), "text/plain"))
+        .mount(&server)
+        .await;
+    Mock::given(path("/image"))
+        .respond_with(ResponseTemplate::new(200).set_body_raw(vec![1, 2], "image/png"))
+        .mount(&server)
+        .await;
     Mock::given(path("/gone")).respond_with(ResponseTemplate::new(404)).mount(&server).await;
-    Mock::given(path("/here")).respond_with(ResponseTemplate::new(302).insert_header("location", "/page")).mount(&server).await;
-    Mock::given(path("/loop")).respond_with(ResponseTemplate::new(302).insert_header("location", "/loop")).mount(&server).await;
+    Mock::given(path("/here"))
+        .respond_with(ResponseTemplate::new(302).insert_header("location", "/page"))
+        .mount(&server)
+        .await;
+    Mock::given(path("/loop"))
+        .respond_with(ResponseTemplate::new(302).insert_header("location", "/loop"))
+        .mount(&server)
+        .await;
     Mock::given(path("/meta"))
-        .respond_with(ResponseTemplate::new(302).insert_header("location", "http://169.254.169.254/latest"))
+        .respond_with(
+            ResponseTemplate::new(302).insert_header("location", "http://169.254.169.254/latest"),
+        )
         .mount(&server)
         .await;
     Mock::given(path("/away"))
@@ -162,7 +226,10 @@ async fn web_fetch() {
     let fixture = fixture(&server);
     let url = |path: &str| json!({ "url": format!("{}{path}", server.uri()) });
     let read = fixture.call("web.fetch", url("/page")).await;
-    assert_eq!((read.result.data["title"].as_str(), read.result.data["text"].as_str()), (Some("T"), Some("Hello")));
+    assert_eq!(
+        (read.result.data["title"].as_str(), read.result.data["text"].as_str()),
+        (Some("T"), Some("Hello"))
+    );
     assert!(fixture.call("web.fetch", url("/page")).await.cache_hit);
     let big = fixture.call("web.fetch", url("/big")).await.result;
     assert!(big.data["text"].as_str().unwrap().len() <= 4096 && big.data["truncated"] == true);
@@ -171,18 +238,25 @@ async fn web_fetch() {
     assert_eq!(fixture.code("web.fetch", url("/loop")).await, "http_error");
     assert_eq!(fixture.code("web.fetch", url("/meta")).await, "private_address");
     assert_eq!(fixture.code("web.fetch", url("/away")).await, "http_error");
-    assert_eq!(fixture.code("web.fetch", json!({ "url": "http://127.0.0.1:1/" })).await, "private_address");
+    assert_eq!(
+        fixture.code("web.fetch", json!({ "url": "http://127.0.0.1:1/" })).await,
+        "private_address"
+    );
     assert_eq!(fixture.code("web.fetch", json!({ "url": "nonsense" })).await, "bad_args");
 }
 
 #[tokio::test]
 async fn a_redirect_on_the_same_host_is_followed() {
     let server = MockServer::start().await;
-    Mock::given(path("/here")).respond_with(ResponseTemplate::new(302).insert_header("location", "/page")).mount(&server).await;
+    Mock::given(path("/here"))
+        .respond_with(ResponseTemplate::new(302).insert_header("location", "/page"))
+        .mount(&server)
+        .await;
     let page = ResponseTemplate::new(200).set_body_raw("plain", "text/plain");
     Mock::given(path("/page")).respond_with(page).mount(&server).await;
     let fixture = fixture(&server);
-    let read = fixture.call("web.fetch", json!({ "url": format!("{}/here", server.uri()) })).await.result;
+    let read =
+        fixture.call("web.fetch", json!({ "url": format!("{}/here", server.uri()) })).await.result;
     assert_eq!(read.data["text"], "plain");
 }
 
@@ -202,16 +276,23 @@ async fn searching_and_research_over_a_search_service() {
         .mount(&server)
         .await;
     let text = "<p>Widgets of ratatui are drawn at once and keep no state of their own.</p><p>Unrelated.</p>";
-    Mock::given(path("/one")).respond_with(ResponseTemplate::new(200).set_body_raw(text, "text/html")).mount(&server).await;
+    Mock::given(path("/one"))
+        .respond_with(ResponseTemplate::new(200).set_body_raw(text, "text/html"))
+        .mount(&server)
+        .await;
     let fixture = fixture(&server);
     let found = fixture.call("web.search", json!({ "query": "ratatui widgets" })).await.result;
-    assert_eq!((found.data["count"].as_u64(), &found.data["results"][0]["title"]), (Some(2), &json!("Widgets now")));
+    assert_eq!(
+        (found.data["count"].as_u64(), &found.data["results"][0]["title"]),
+        (Some(2), &json!("Widgets now"))
+    );
     // Only this machine may be fetched from: the other page is known by its snippet alone.
     fixture.script.standing.lock().unwrap().rules = vec![
         Rule::allow("web.search", Matching::Any),
         Rule::allow("web.fetch", Matching::Host { host: server.address().to_string() }),
     ];
-    let notes = fixture.call("internet.research", json!({ "query": "ratatui widgets" })).await.result;
+    let notes =
+        fixture.call("internet.research", json!({ "query": "ratatui widgets" })).await.result;
     let answer = notes.data["answer"].as_str().unwrap();
     assert!(answer.contains("keep no state") && answer.contains("snippet of a page"), "{answer}");
     assert_eq!(notes.data["pages_read"], 1);

@@ -22,7 +22,11 @@ struct Fake {
 }
 
 impl Subtasks for Fake {
-    fn run<'a>(&'a self, request: &'a SubtaskRequest, context: &'a ToolContext) -> BoxFuture<'a, ToolResult> {
+    fn run<'a>(
+        &'a self,
+        request: &'a SubtaskRequest,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolResult> {
         Box::pin(async move {
             self.runs.fetch_add(1, Ordering::SeqCst);
             let busy = 1 + self.busy.fetch_add(1, Ordering::SeqCst);
@@ -46,7 +50,9 @@ impl Subtasks for Fake {
                 }
                 _ => {
                     let got = request.inputs.join("+");
-                    ToolResult::success(json!({ "answer": format!("did {} with [{got}]", request.description) }))
+                    ToolResult::success(
+                        json!({ "answer": format!("did {} with [{got}]", request.description) }),
+                    )
                 }
             }
         })
@@ -80,7 +86,8 @@ async fn questions_are_answered_in_their_order_under_the_shared_permits() {
     let (fixture, fake) = fixture(2);
     let questions = ["a", "b", "c", "d", "e"];
     let result = fixture.call("explore_context", json!({ "questions": questions })).await.result;
-    let expected: Vec<String> = questions.iter().map(|name| format!("did {name} with []")).collect();
+    let expected: Vec<String> =
+        questions.iter().map(|name| format!("did {name} with []")).collect();
     assert_eq!(texts(&result), expected);
     assert_eq!(fake.most.load(Ordering::SeqCst), 2);
     assert_eq!(fixture.toolbox.permits().free(), 2);
@@ -98,7 +105,12 @@ async fn the_number_of_questions_and_tasks_is_limited() {
     assert_eq!(fixture.code("explore_context", json!({ "questions": [] })).await, "bad_args");
     let many: Vec<Value> = (0..33).map(|n| json!({ "description": format!("t{n}") })).collect();
     assert_eq!(fixture.code("parallel_execute", json!({ "tasks": many })).await, "bad_args");
-    assert_eq!(fixture.code("explore_context", json!({ "questions": ["a"], "tools": ["file.write"] })).await, "not_allowed_here");
+    assert_eq!(
+        fixture
+            .code("explore_context", json!({ "questions": ["a"], "tools": ["file.write"] }))
+            .await,
+        "not_allowed_here"
+    );
 }
 
 #[tokio::test]
@@ -116,7 +128,11 @@ async fn a_question_is_asked_once_while_nothing_changes() {
     let same = json!({ "questions": ["one", "one", "one"] });
     let first = fixture.call("explore_context", same).await.result;
     assert_eq!(fake.runs.load(Ordering::SeqCst), 1, "identical questions in flight share one run");
-    let hits = first.data["results"].as_array().unwrap().iter().filter(|outcome| outcome["cache_hit"] == true);
+    let hits = first.data["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|outcome| outcome["cache_hit"] == true);
     assert_eq!(hits.count(), 2);
     fixture.call("explore_context", json!({ "questions": ["one"] })).await;
     assert_eq!(fake.runs.load(Ordering::SeqCst), 1);
@@ -131,7 +147,8 @@ async fn a_question_is_asked_once_while_nothing_changes() {
 #[tokio::test]
 async fn tasks_run_in_batches_and_hand_on_what_they_found() {
     let (fixture, fake) = fixture(3);
-    let args = json!({ "tasks": tasks(&["read", "model", "generate"]), "dependencies": { "2": [0, 1] } });
+    let args =
+        json!({ "tasks": tasks(&["read", "model", "generate"]), "dependencies": { "2": [0, 1] } });
     let result = fixture.call("parallel_execute", args).await.result;
     assert_eq!(texts(&result)[2], "did generate with [did read with []+did model with []]");
     assert_eq!(result.data["batches"], json!([[0, 1], [2]]));
@@ -144,7 +161,10 @@ async fn dependents_of_a_failure_are_skipped_unless_told_otherwise() {
     let args = json!({ "tasks": tasks(&["fail", "after", "other"]), "dependencies": { "1": [0] } });
     let result = fixture.call("parallel_execute", args.clone()).await.result;
     let outcomes = result.data["results"].as_array().unwrap();
-    assert_eq!((&outcomes[0]["ok"], &outcomes[1]["skipped"], &outcomes[2]["ok"]), (&json!(false), &json!(true), &json!(true)));
+    assert_eq!(
+        (&outcomes[0]["ok"], &outcomes[1]["skipped"], &outcomes[2]["ok"]),
+        (&json!(false), &json!(true), &json!(true))
+    );
     assert!(texts(&result)[0].contains("failed (made_up)"));
     let mut on = args;
     on["continue_on_error"] = json!(true);
@@ -155,10 +175,18 @@ async fn dependents_of_a_failure_are_skipped_unless_told_otherwise() {
 async fn loops_and_ranges_are_found_before_anything_starts() {
     let (fixture, fake) = fixture(3);
     let run = |dependencies: Value| {
-        fixture.call("parallel_execute", json!({ "tasks": tasks(&["a", "b", "c"]), "dependencies": dependencies }))
+        fixture.call(
+            "parallel_execute",
+            json!({ "tasks": tasks(&["a", "b", "c"]), "dependencies": dependencies }),
+        )
     };
     let cycle = run(json!({ "0": [2], "1": [0], "2": [1] })).await.result.failed().unwrap();
-    assert_eq!((cycle.code.as_str(), cycle.message.contains("0 -> 2 -> 1 -> 0")), ("cycle", true), "{}", cycle.message);
+    assert_eq!(
+        (cycle.code.as_str(), cycle.message.contains("0 -> 2 -> 1 -> 0")),
+        ("cycle", true),
+        "{}",
+        cycle.message
+    );
     assert_eq!(run(json!({ "0": [0] })).await.result.failed().unwrap().code, "cycle");
     assert_eq!(run(json!({ "7": [0] })).await.result.failed().unwrap().code, "bad_args");
     assert_eq!(run(json!({ "0": [7] })).await.result.failed().unwrap().code, "bad_args");
@@ -169,13 +197,20 @@ async fn loops_and_ranges_are_found_before_anything_starts() {
 #[tokio::test]
 async fn one_level_of_nesting_and_no_more() {
     let (fixture, _) = fixture(1);
-    let result = fixture.call("parallel_execute", json!({ "tasks": tasks(&["nest"]) })).await.result;
+    let result =
+        fixture.call("parallel_execute", json!({ "tasks": tasks(&["nest"]) })).await.result;
     assert!(texts(&result)[0].contains("did inner"), "a parent lends its permit to nested work");
-    let refused = fixture.call("parallel_execute", json!({ "tasks": tasks(&["recurse"]) })).await.result;
+    let refused =
+        fixture.call("parallel_execute", json!({ "tasks": tasks(&["recurse"]) })).await.result;
     assert_eq!(refused.failed().unwrap().code, "all_subtasks_failed");
     for question in ["nest", "recurse", "write"] {
-        let refused = fixture.call("explore_context", json!({ "questions": [question] })).await.result;
-        assert!(texts(&refused)[0].contains("not_allowed_here"), "{question}: {:?}", texts(&refused));
+        let refused =
+            fixture.call("explore_context", json!({ "questions": [question] })).await.result;
+        assert!(
+            texts(&refused)[0].contains("not_allowed_here"),
+            "{question}: {:?}",
+            texts(&refused)
+        );
     }
     assert!(!fixture.root().join("x").exists());
 }
@@ -195,10 +230,13 @@ async fn the_callers_own_permit_is_lent_while_it_waits() {
 #[tokio::test]
 async fn each_call_of_a_subtask_is_decided_by_itself() {
     let (fixture, _) = fixture(3);
-    let refused = fixture.call("parallel_execute", json!({ "tasks": tasks(&["write"]) })).await.result;
+    let refused =
+        fixture.call("parallel_execute", json!({ "tasks": tasks(&["write"]) })).await.result;
     assert!(texts(&refused)[0].contains("needs_person"));
     fixture.allow([Rule::allow("file.write", Matching::Any)]);
-    assert!(fixture.call("parallel_execute", json!({ "tasks": tasks(&["write"]) })).await.result.ok);
+    assert!(
+        fixture.call("parallel_execute", json!({ "tasks": tasks(&["write"]) })).await.result.ok
+    );
     assert_eq!(fixture.text("x"), "y");
 }
 
@@ -210,7 +248,10 @@ async fn a_task_may_be_a_single_call() {
     let result = fixture.call("parallel_execute", json!({ "tasks": [task] })).await.result;
     assert_eq!(texts(&result), ["hello"]);
     let nested = json!({ "description": "x", "call": { "tool": "parallel_execute", "args": {} } });
-    assert_eq!(fixture.code("parallel_execute", json!({ "tasks": [nested] })).await, "not_allowed_here");
+    assert_eq!(
+        fixture.code("parallel_execute", json!({ "tasks": [nested] })).await,
+        "not_allowed_here"
+    );
 }
 
 #[tokio::test]
@@ -221,14 +262,19 @@ async fn without_a_model_questions_are_answered_from_the_workspace_with_cited_li
     let questions = ["What is the cooldown of the circuit breaker?", "Is there a frobnicator?"];
     let result = fixture.call("explore_context", json!({ "questions": questions })).await.result;
     let found = texts(&result);
-    assert!(found[0].contains("src/breaker.rs:2: const COOLDOWN_SECONDS: u64 = 30;"), "{}", found[0]);
+    assert!(
+        found[0].contains("src/breaker.rs:2: const COOLDOWN_SECONDS: u64 = 30;"),
+        "{}",
+        found[0]
+    );
     assert!(found[1].starts_with("Nothing in the workspace mentions"), "{}", found[1]);
 }
 
 #[test]
 fn edges_of_a_model_are_kept_if_it_is_sure_and_they_close_no_loop() {
     let edges = vec![(0, 1, 0.9), (1, 0, 0.8), (1, 2, 0.5), (5, 0, 0.9), (2, 2, 0.9), (0, 2, 0.6)];
-    let kept: Vec<(usize, usize)> = accept(3, edges).into_iter().map(|(from, to, _)| (from, to)).collect();
+    let kept: Vec<(usize, usize)> =
+        accept(3, edges).into_iter().map(|(from, to, _)| (from, to)).collect();
     assert_eq!(kept, [(0, 1), (0, 2)]);
 }
 
