@@ -76,10 +76,10 @@ impl Reader<'_> {
         for (name, item) in self.table("tools", item)?.iter() {
             match name {
                 "result_char_limit" => {
-                    tools.result_char_limit = Some(self.positive(name, item)?.value)
+                    tools.result_char_limit = Some(self.positive(name, item)?.value);
                 }
                 "command_time_sec" => {
-                    tools.command_time_sec = Some(self.positive(name, item)?.value)
+                    tools.command_time_sec = Some(self.positive(name, item)?.value);
                 }
                 "test_command" => tools.test_command = Some(self.text_value(name, item)?.value),
                 "environment" => tools.environment = self.texts(name, item)?,
@@ -87,7 +87,7 @@ impl Reader<'_> {
                 "writable" => tools.writable = self.paths(name, item)?,
                 "roots" => tools.roots = self.paths(name, item)?,
                 "search_endpoint" => {
-                    tools.search_endpoint = Some(self.text_value(name, item)?.value)
+                    tools.search_endpoint = Some(self.text_value(name, item)?.value);
                 }
                 "allow_private" => tools.allow_private = self.texts(name, item)?,
                 "use_proxy" => tools.use_proxy = self.flag(name, item)?.value,
@@ -178,7 +178,7 @@ impl Reader<'_> {
                     }
                 }
                 "token_variable" => {
-                    server.token_variable = Some(self.text_value(name, item)?.value)
+                    server.token_variable = Some(self.text_value(name, item)?.value);
                 }
                 "read_only" => server.read_only = self.texts(name, item)?,
                 "timeout_sec" => server.timeout_sec = Some(self.positive(name, item)?.value),
@@ -302,8 +302,9 @@ mod tests {
     fn mistakes_name_their_line_and_the_remedy() {
         let wrong = |text: &str| read(text).unwrap_err();
         assert!(
-            wrong("[tools]\nenviron = []")
-                .contains("config.toml:2: unknown setting `environ`, did you mean `environment`?")
+            wrong("[tools]\nenvironmnt = []").contains(
+                "config.toml:2: unknown setting `environmnt`, did you mean `environment`?"
+            )
         );
         assert!(wrong("[[permissions.allow]]\ncommand = \"x\"").contains("name a `tool`"));
         assert!(

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::context::ToolContext;
 use super::meta::{Effect, Resolved, ToolMeta};
-use crate::model::{Digest, ToolResult};
+use crate::model::{ApprovalPolicy, Autonomy, Digest, ToolResult};
 
 /// How long an answer from the network is good for.
 const NETWORK_LIFE: Duration = Duration::from_secs(15 * 60);
@@ -54,6 +54,7 @@ impl ResultCache {
         meta: &ToolMeta,
         resolved: &Resolved,
         context: &ToolContext,
+        policy: (Autonomy, ApprovalPolicy),
     ) -> Option<CacheKey> {
         if !meta.idempotent {
             return None;
@@ -69,6 +70,7 @@ impl ResultCache {
             "tool": meta.name,
             "version": meta.version,
             "args": resolved.args,
+            "policy": policy,
             "model": model,
             "fingerprints": prints,
         }));

@@ -120,7 +120,8 @@ impl Fixture {
             permits: Permits::new(3),
             redactor: Redactor::new(["hunter2-the-loaded-key"]),
             bracket: Arc::clone(&script) as Arc<dyn Bracket>,
-            session: "test".into(),
+            // Processes are found by this mark, and tests run beside each other.
+            session: format!("test-{}", uuid::Uuid::now_v7().simple()),
         };
         change(&mut parts);
         Self { directory, script, toolbox: Toolbox::new(parts), step: 0.into() }

@@ -485,7 +485,9 @@ impl Toolbox {
     async fn carry_out(&self, call: ToolCall, prepared: Prepared, because: Because) -> Finished {
         let meta = prepared.tool.meta();
         let verdict = Some(Verdict::Allow { because: because.clone() });
-        let key = self.0.cache.key(meta, &prepared.resolved, &prepared.context);
+        let standing = self.bracket().standing(&call);
+        let policy = (standing.autonomy, standing.approval_policy);
+        let key = self.0.cache.key(meta, &prepared.resolved, &prepared.context, policy);
         if let Some(result) = key.as_ref().and_then(|key| self.0.cache.get(key)) {
             return Finished { result, cache_hit: true, verdict, protected_changes: Vec::new() };
         }

@@ -27,7 +27,7 @@ struct Fake {
 }
 
 impl Fake {
-    fn new(name: &str, effect: Effect, act: fn(&ToolContext) -> ToolResult) -> Arc<dyn Tool> {
+    fn tool(name: &str, effect: Effect, act: fn(&ToolContext) -> ToolResult) -> Arc<dyn Tool> {
         Arc::new(Self { meta: ToolMeta::built_in::<Nothing>(name, effect, "fake"), act })
     }
 }
@@ -137,7 +137,7 @@ async fn the_same_call_a_fourth_time_in_a_row_asks() {
 async fn a_panic_fails_its_call_and_nothing_else() {
     let fixture = Fixture::with(|parts| {
         parts.registry =
-            registry_with([Fake::new("boom", Effect::Look, |_| panic!("as the test asked"))]);
+            registry_with([Fake::tool("boom", Effect::Look, |_| panic!("as the test asked"))]);
     });
     assert_eq!(fixture.code("boom", json!({})).await, "internal_error");
     fixture.file("a", "x");
@@ -161,7 +161,7 @@ async fn a_call_that_takes_too_long_is_given_up() {
     let meta =
         ToolMeta::built_in::<Nothing>("slow", Effect::Look, "waits").within(Duration::from_secs(7));
     let fixture = Fixture::with(|parts| {
-        parts.registry = registry_with([Arc::new(Slow(meta)) as Arc<dyn Tool>])
+        parts.registry = registry_with([Arc::new(Slow(meta)) as Arc<dyn Tool>]);
     });
     assert_eq!(fixture.code("slow", json!({})).await, "timeout");
     let call = fixture.a_call("slow", json!({}));

@@ -20,7 +20,7 @@ pub fn tail(text: &str, limit: usize) -> &str {
     if count <= limit {
         return text;
     }
-    let start = text.char_indices().nth(count - limit).map_or(0, |(at, _)| at);
+    let start = text.char_indices().nth(count - limit).map_or(text.len(), |(at, _)| at);
     let rest = &text[start..];
     match rest.find('\n') {
         Some(end) if end + 1 < rest.len() => &rest[end + 1..],

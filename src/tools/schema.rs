@@ -271,18 +271,18 @@ mod tests {
         tags: Vec<String>,
     }
 
-    fn error(args: Value) -> String {
-        check(&of::<Example>(), &args).unwrap_err()
+    fn error(args: &Value) -> String {
+        check(&of::<Example>(), args).unwrap_err()
     }
 
     #[test]
     fn mistakes_name_their_place() {
-        assert_eq!(error(json!({})), "`path` is missing");
-        assert_eq!(error(json!({"pth": "a"})), "`path` is missing (there is `pth`)");
-        assert_eq!(error(json!({"path": 3})), "`path` must be text");
-        assert_eq!(error(json!({"path": "a", "tags": ["x", 2]})), "`tags[1]` must be text");
-        assert_eq!(error(json!([])), "the arguments must be an object");
-        assert!(error(json!({"path": "a", "line": 0})).contains("at least 1"));
+        assert_eq!(error(&json!({})), "`path` is missing");
+        assert_eq!(error(&json!({"pth": "a"})), "`path` is missing (there is `pth`)");
+        assert_eq!(error(&json!({"path": 3})), "`path` must be text");
+        assert_eq!(error(&json!({"path": "a", "tags": ["x", 2]})), "`tags[1]` must be text");
+        assert_eq!(error(&json!([])), "the arguments must be an object");
+        assert!(error(&json!({"path": "a", "line": 0})).contains("at least 1"));
     }
 
     #[test]

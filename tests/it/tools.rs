@@ -242,12 +242,18 @@ async fn shell(root: &Path, command: &str) -> Finished {
     for_command(root, command).invoke(call_of("shell.run", json!({ "command": command }))).await
 }
 
+/// Says that something cannot be tested here, and why.
+#[expect(clippy::print_stderr, reason = "a test that looks at nothing must say so")]
+fn not_tested(why: &str) {
+    eprintln!("not tested: {why}");
+}
+
 /// Whether commands are confined here; says so if they are not.
 fn confined() -> bool {
     match Sandbox::with_helper(PROGRAM).state() {
         SandboxState::Enforced => true,
         SandboxState::NotEnforced { why } => {
-            eprintln!("not tested: commands are not confined here: {why}");
+            not_tested(&format!("commands are not confined here: {why}"));
             false
         }
     }
@@ -311,7 +317,7 @@ async fn a_confined_command_has_no_network_no_debugger_and_no_way_out_of_its_gro
     let finished = shell(dir.path(), "python3 try.py").await;
     let output = finished.result.data["output"].as_str().unwrap();
     if output.contains("not found") {
-        eprintln!("not tested: there is no python3 here");
+        not_tested("there is no python3 here");
         return;
     }
     for name in ["tcp", "udp", "unix", "group", "parent"] {

@@ -216,7 +216,9 @@ pub(super) fn stats(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
         // Tools of servers have no profile here; theirs is a fresh one with what their calls taught.
         let profile = known.profiles.get(tool).cloned().unwrap_or_else(|| {
             let mut profile = ToolProfile::new(tool);
-            calls.iter().for_each(|call| profile.learn(call.ok, call.confidence, call.latency_ms));
+            for call in calls {
+                profile.learn(call.ok, call.confidence, call.latency_ms);
+            }
             profile
         });
         let failed = calls.iter().filter(|call| !call.ok).count();

@@ -7,7 +7,7 @@ pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     }
     let expected = ranks(pairs.iter().map(|pair| pair.0));
     let found = ranks(pairs.iter().map(|pair| pair.1));
-    let mean = (pairs.len() as f64 + 1.0) / 2.0;
+    let mean = f64::midpoint(pairs.len() as f64, 1.0);
     let (mut both, mut first, mut second) = (0.0, 0.0, 0.0);
     for (one, other) in expected.iter().zip(&found) {
         both += (one - mean) * (other - mean);

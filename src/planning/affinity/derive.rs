@@ -16,7 +16,7 @@ pub fn derived(name: &str, description: &str, argument_names: &[String]) -> Tool
         set.into_iter().map(str::to_owned).collect()
     };
     let mut profile = ToolProfile::new(name);
-    profile.description = description.to_owned();
+    description.clone_into(&mut profile.description);
     profile.supported_data_types = own(found.data_types);
     profile.supported_data_types.insert("text".to_owned());
     profile.domains = own(found.domains);

@@ -111,7 +111,7 @@ fn search(resolved: &Resolved, context: &ToolContext) -> Result<ToolResult, Tool
         .build();
     let hidden = if wanted.hidden { Hidden::Shown } else { Hidden::Left };
     let mut lines =
-        Lines { path: String::new(), lines: Vec::new(), matches: 0, limit: wanted.limit };
+        Found { path: String::new(), lines: Vec::new(), matches: 0, limit: wanted.limit };
     let mut searched = 0_u64;
     for path in files_below(workspace, place, hidden) {
         if context.cancel.is_cancelled() {
@@ -142,14 +142,14 @@ fn search(resolved: &Resolved, context: &ToolContext) -> Result<ToolResult, Tool
     })))
 }
 
-struct Lines {
+struct Found {
     path: String,
     lines: Vec<String>,
     matches: usize,
     limit: usize,
 }
 
-impl Lines {
+impl Found {
     fn push(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         let text = crate::tools::limit::cut(text.trim_end_matches(['\n', '\r']), LONGEST_LINE);
@@ -158,7 +158,7 @@ impl Lines {
     }
 }
 
-impl Sink for Lines {
+impl Sink for Found {
     type Error = std::io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {

@@ -20,7 +20,7 @@ struct Args {
     #[schemars(length(min = 1, max = 1000))]
     description: String,
     /// The instructions in Markdown
-    #[schemars(length(min = 1, max = 200000))]
+    #[schemars(length(min = 1, max = 200_000))]
     source: String,
 }
 

@@ -145,12 +145,15 @@ fn detect(workspace: &Workspace) -> Option<Runner> {
 
 fn has_python_tests(workspace: &Workspace) -> bool {
     [".", "tests", "test"].iter().any(|directory| {
-        workspace.list(directory).is_ok_and(|entries| {
-            entries
-                .iter()
-                .any(|entry| entry.name.starts_with("test_") && entry.name.ends_with(".py"))
-        })
+        workspace
+            .list(directory)
+            .is_ok_and(|entries| entries.iter().any(|entry| is_python_test(&entry.name)))
     })
+}
+
+fn is_python_test(name: &str) -> bool {
+    name.strip_prefix("test_")
+        .is_some_and(|rest| rest.rsplit_once('.').is_some_and(|(_, end)| end == "py"))
 }
 
 /// One word for the shell, whatever it holds.

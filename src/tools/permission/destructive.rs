@@ -150,9 +150,11 @@ fn from_the_network(commands: &[SimpleCommand]) -> Option<String> {
     let fetches = commands.iter().any(|command| named(command, &FETCHERS));
     let runs = commands.iter().any(|command| {
         let runner = named(command, &RUNNERS);
-        runner && (command.piped || command.words.len() == 1 || command.words[1] == "-c")
-            || runner && command.words[0] == "eval"
-            || command.words.first().is_some_and(|word| word == "source" || word == ".")
+        let reads = command.piped
+            || command.words.len() == 1
+            || command.words.get(1).is_some_and(|word| word == "-c")
+            || command.words.first().is_some_and(|word| word == "eval");
+        runner && reads || command.words.first().is_some_and(|word| word == "source" || word == ".")
     });
     (fetches && runs).then(|| "the command runs what it fetches from the network".to_owned())
 }

@@ -213,8 +213,8 @@ pub fn decide(input: &PermissionInput<'_>) -> Verdict {
         .unwrap_or_else(|| not_allowed_yet(input))
 }
 
-fn refuse(code: Code, why: impl Into<String>) -> Option<Verdict> {
-    Some(Verdict::Refuse { code: code.as_str().to_owned(), why: why.into() })
+fn refuse(code: Code, why: impl Into<String>) -> Verdict {
+    Verdict::Refuse { code: code.as_str().to_owned(), why: why.into() }
 }
 
 /// What no policy, rule or answer allows. Places outside the workspace and private addresses never get this far: a
@@ -222,25 +222,25 @@ fn refuse(code: Code, why: impl Into<String>) -> Option<Verdict> {
 fn refused(input: &PermissionInput<'_>) -> Option<Verdict> {
     let effect = input.resolved.effect;
     if let Some(place) = input.secret_at.filter(|_| effect.reaches_out()) {
-        return refuse(
+        return Some(refuse(
             Code::SecretInArguments,
             format!(
                 "{place} holds what looks like a secret; put it in an environment variable and name that"
             ),
-        );
+        ));
     }
     if input.stage == Stage::Planning && effect.reaches_out() {
-        return refuse(
+        return Some(refuse(
             Code::Refused,
             format!("{} is not available while a plan is made", input.tool),
-        );
+        ));
     }
     None
 }
 
 fn denied(input: &PermissionInput<'_>) -> Option<Verdict> {
     let rule = find(input.rules, RuleEffect::Deny, input)?;
-    refuse(Code::Denied, format!("your rule says: {}", rule.words()))
+    Some(refuse(Code::Denied, format!("your rule says: {}", rule.words())))
 }
 
 fn find<'r>(
@@ -311,22 +311,18 @@ fn granted(input: &PermissionInput<'_>) -> Option<Verdict> {
 /// The table of trust 3.2.
 fn table(input: &PermissionInput<'_>) -> Option<Verdict> {
     let low = input.autonomy == Autonomy::Low;
-    match input.resolved.effect {
-        Effect::Look | Effect::Orchestrate => harmless(),
-        Effect::SessionState if low => None,
-        Effect::SessionState => harmless(),
-        Effect::Write if low => None,
-        Effect::Write => listed(input),
-        Effect::Execute if low => None,
-        Effect::Execute if in_plan(input) || input.autonomy == Autonomy::High => listed(input),
-        Effect::Network if !low && host_in_plan(input) => listed(input),
-        Effect::Execute | Effect::ExecuteNetwork | Effect::Network | Effect::Foreign => None,
+    let effect = input.resolved.effect;
+    let looks = matches!(effect, Effect::Look | Effect::Orchestrate);
+    if looks || (effect == Effect::SessionState && !low) {
+        return Some(Verdict::Allow { because: Because::Harmless });
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "it is a cell of the table")]
-fn harmless() -> Option<Verdict> {
-    Some(Verdict::Allow { because: Because::Harmless })
+    let plan_is_enough = match effect {
+        Effect::Write => true,
+        Effect::Execute => in_plan(input) || input.autonomy == Autonomy::High,
+        Effect::Network => host_in_plan(input),
+        _ => false,
+    };
+    if plan_is_enough && !low { listed(input) } else { None }
 }
 
 fn in_plan(input: &PermissionInput<'_>) -> bool {

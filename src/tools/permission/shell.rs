@@ -43,9 +43,17 @@ fn collect(line: &str, depth: usize, found: &mut Vec<SimpleCommand>) {
     let mut splitter = Splitter::default();
     let mut rest = line.chars().peekable();
     while let Some(c) = rest.next() {
+        if splitter.quote == Some('\'') {
+            // Nothing has a meaning in single quotes but their end.
+            if c == '\'' {
+                splitter.quote = None;
+            } else {
+                splitter.push(c);
+            }
+            continue;
+        }
         match (splitter.quote, c) {
-            (Some('\''), '\'') | (Some('"'), '"') => splitter.quote = None,
-            (Some('\''), c) => splitter.push(c),
+            (Some('"'), '"') => splitter.quote = None,
             (None, '\'' | '"') => {
                 splitter.quote = Some(c);
                 splitter.in_word = true;
@@ -56,27 +64,23 @@ fn collect(line: &str, depth: usize, found: &mut Vec<SimpleCommand>) {
                 }
             }
             // Substitutions are commands of their own, also inside double quotes.
-            (_, '`') => splitter.end_command(found, false),
+            (_, '`') => splitter.backtick(found),
             (_, '$') if rest.peek() == Some(&'(') => {
                 rest.next();
-                splitter.quote = None;
-                splitter.end_command(found, false);
+                splitter.enter('(', found);
             }
-            (Some(_), c) => splitter.push(c),
+            (None, '(') => splitter.enter('(', found),
+            (None, ')') => splitter.leave('(', found),
             (None, '|') => {
-                let either = rest.peek() == Some(&'|');
-                if either {
-                    rest.next();
-                }
+                let either = rest.next_if_eq(&'|').is_some();
                 splitter.end_command(found, !either);
             }
-            (None, ';' | '&' | '\n' | '(' | ')') => splitter.end_command(found, false),
+            (None, ';' | '&' | '\n') => splitter.end_command(found, false),
             (None, '{' | '}' | '!') if !splitter.in_word => {}
             (None, '#') if !splitter.in_word => while rest.next_if(|c| *c != '\n').is_some() {},
             (None, '>') => splitter.redirect(),
-            (None, '<') => splitter.end_word(),
-            (None, c) if c.is_whitespace() => splitter.end_word(),
-            (None, c) => splitter.push(c),
+            (None, c) if c == '<' || c.is_whitespace() => splitter.end_word(),
+            (_, c) => splitter.push(c),
         }
     }
     splitter.end_command(found, false);
@@ -94,6 +98,8 @@ fn collect(line: &str, depth: usize, found: &mut Vec<SimpleCommand>) {
 #[derive(Default)]
 struct Splitter {
     quote: Option<char>,
+    /// What is open around this place, and which quote to go back to when it closes.
+    open: Vec<(char, Option<char>)>,
     word: String,
     in_word: bool,
     command: SimpleCommand,
@@ -104,6 +110,26 @@ impl Splitter {
     fn push(&mut self, c: char) {
         self.word.push(c);
         self.in_word = true;
+    }
+
+    fn enter(&mut self, bracket: char, found: &mut Vec<SimpleCommand>) {
+        self.end_command(found, false);
+        self.open.push((bracket, self.quote.take()));
+    }
+
+    fn leave(&mut self, bracket: char, found: &mut Vec<SimpleCommand>) {
+        self.end_command(found, false);
+        if self.open.last().is_some_and(|(open, _)| *open == bracket) {
+            self.quote = self.open.pop().and_then(|(_, quote)| quote);
+        }
+    }
+
+    fn backtick(&mut self, found: &mut Vec<SimpleCommand>) {
+        if self.open.last().is_some_and(|(open, _)| *open == '`') {
+            self.leave('`', found);
+        } else {
+            self.enter('`', found);
+        }
     }
 
     fn redirect(&mut self) {
@@ -134,7 +160,7 @@ impl Splitter {
         self.redirecting = false;
         let mut command = std::mem::take(&mut self.command);
         self.command.piped = pipes_on;
-        command.words = without_prefixes(command.words);
+        command.words = without_prefixes(&command.words);
         if !command.words.is_empty() || !command.writes_to.is_empty() {
             found.push(command);
         }
@@ -142,13 +168,13 @@ impl Splitter {
 }
 
 /// Takes away what stands before the command itself: assignments, keywords, and programs that only start another one.
-fn without_prefixes(words: Vec<String>) -> Vec<String> {
+fn without_prefixes(words: &[String]) -> Vec<String> {
     const STARTERS: [&str; 12] = [
         "env", "nohup", "time", "nice", "ionice", "stdbuf", "command", "exec", "builtin", "xargs",
         "timeout", "setsid",
     ];
     const KEYWORDS: [&str; 7] = ["if", "then", "else", "elif", "do", "while", "until"];
-    let mut rest: &[String] = &words;
+    let mut rest = words;
     let mut after_starter = false;
     while let Some((first, tail)) = rest.split_first() {
         let assigns = first.split_once('=').is_some_and(|(name, _)| is_name(name));

@@ -368,6 +368,9 @@ fn destruction_and_escalation_are_recognised_in_any_dress() {
         "timeout 5 rm -rf x",
         "if true; then rm -rf x; fi",
         "git branch -D main",
+        "echo \"$(date)\"; rm -rf /",
+        "echo \"`rm -rf x`\"",
+        "(cd x; rm -rf y)",
     ] {
         assert!(danger(line).is_some(), "{line}");
     }

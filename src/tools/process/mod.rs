@@ -135,19 +135,15 @@ pub async fn run(spec: ProcessSpec, cancel: CancellationToken, reports: Reports)
 }
 
 fn spawn(spec: &ProcessSpec) -> std::io::Result<Child> {
-    let mut command = match &spec.launch {
+    let mut command;
+    if let Launch::Model { launcher: Some(launcher), .. } = &spec.launch {
         // The helper makes a session, and with it a group, of its own.
-        Launch::Model { launcher: Some(launcher), .. } => {
-            let mut command = Command::new(&launcher.helper);
-            command.arg0(ARGV0).arg(&launcher.profile).arg("/bin/sh");
-            command
-        }
-        _ => {
-            let mut command = Command::new("/bin/sh");
-            command.process_group(0);
-            command
-        }
-    };
+        command = Command::new(&launcher.helper);
+        command.arg0(ARGV0).arg(&launcher.profile).arg("/bin/sh");
+    } else {
+        command = Command::new("/bin/sh");
+        command.process_group(0);
+    }
     command
         .arg("-c")
         .arg(&spec.command)

@@ -33,10 +33,10 @@ pub(super) fn confine(profile: &Profile) -> Result<Probe, String> {
     let status = landlock(profile).map_err(|error| format!("Landlock: {error}"))?;
     seccompiler::apply_filter(&filter(profile.network)?)
         .map_err(|error| format!("seccomp: {error}"))?;
-    Ok(probe_of(status))
+    Ok(probe_of(&status))
 }
 
-fn probe_of(status: RestrictionStatus) -> Probe {
+fn probe_of(status: &RestrictionStatus) -> Probe {
     let (enforced, detail) = match status.ruleset {
         RulesetStatus::FullyEnforced => {
             (true, "Landlock confines files, TCP and signals; seccomp the rest")

@@ -27,12 +27,12 @@ pub fn main() -> ExitCode {
         println!("{}", serde_json::to_string(&probe).unwrap_or_default());
         return ExitCode::SUCCESS;
     }
-    let error = become_command(&first, arguments.collect());
+    let error = become_command(&first, &arguments.collect::<Vec<_>>());
     eprintln!("planwright: the command was not started: {error}");
     ExitCode::from(u8::try_from(HELPER_FAILED).unwrap_or(1))
 }
 
-fn become_command(profile: &OsString, command: Vec<OsString>) -> String {
+fn become_command(profile: &OsString, command: &[OsString]) -> String {
     let profile: Profile = match profile.to_str().map(serde_json::from_str) {
         Some(Ok(profile)) => profile,
         _ => return "its profile cannot be read".to_owned(),

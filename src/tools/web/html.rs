@@ -107,7 +107,7 @@ impl Tag {
         let body = body.trim_start_matches('/');
         let name: String = body
             .chars()
-            .take_while(|c| c.is_ascii_alphanumeric())
+            .take_while(char::is_ascii_alphanumeric)
             .collect::<String>()
             .to_ascii_lowercase();
         let link = (name == "a" && !closing).then(|| attribute(body, "href")).flatten();
@@ -181,7 +181,6 @@ impl Writer {
             }
             ("a", true) => self.close_link(),
             ("td" | "th", true) => self.out.push_str(" | "),
-            ("img", _) => {}
             _ => {}
         }
         if BLOCK.contains(&name) {
@@ -254,15 +253,12 @@ fn unescape(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let end = rest.char_indices().take(12).find(|(_, c)| *c == ';').map(|(at, _)| at);
-        match end.and_then(|end| Some((named(&rest[1..end])?, end))) {
-            Some((c, end)) => {
-                out.push(c);
-                rest = &rest[end + 1..];
-            }
-            None => {
-                out.push('&');
-                rest = &rest[1..];
-            }
+        if let Some((c, end)) = end.and_then(|end| Some((named(&rest[1..end])?, end))) {
+            out.push(c);
+            rest = &rest[end + 1..];
+        } else {
+            out.push('&');
+            rest = &rest[1..];
         }
     }
     out.push_str(rest);

@@ -1,4 +1,4 @@
-//! `web.search`: a search service that answers as SearXNG does.
+//! `web.search`: a search service that answers as `SearXNG` does.
 
 use std::time::Duration;
 

@@ -29,6 +29,12 @@ use super::meta::TouchedPath;
 use super::tool::{Code, ToolError};
 use crate::model::Digest;
 
+/// Opens a place to look up names from, or to ask where it is, without reading it.
+#[cfg(target_os = "linux")]
+const HANDLE: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const HANDLE: OFlags = OFlags::NONBLOCK;
+
 /// The directories tools may work in.
 #[derive(Debug)]
 pub struct Workspace {
@@ -154,7 +160,7 @@ impl Workspace {
     /// Whether a path can be opened beneath the roots just now, without reading it.
     pub fn contains(&self, path: &str) -> bool {
         self.locate(path).is_ok_and(|located| {
-            let flags = OFlags::PATH | OFlags::CLOEXEC;
+            let flags = HANDLE | OFlags::CLOEXEC;
             self.open_beneath(&located, flags, Mode::empty())
                 .is_ok_and(|opened| self.place_of(&located, opened.as_fd()).is_ok())
         })
@@ -194,7 +200,7 @@ fn open_root(path: &Path) -> Result<Root, ToolError> {
         ToolError::new(Code::NotFound, format!("opening the directory {}: {error}", path.display()))
     };
     let real = path.canonicalize().map_err(failed)?;
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let flags = HANDLE | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(&real, flags, Mode::empty())
         .map_err(|error| failed(std::io::Error::from(error)))?;
     Ok(Root { path: real, directory })

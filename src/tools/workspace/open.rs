@@ -7,7 +7,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::place::Located;
-use super::{Workspace, io};
+use super::{HANDLE, Workspace, io};
 use crate::tools::tool::{Code, ToolError};
 
 /// How often a path is looked up again when something was renamed meanwhile.
@@ -80,7 +80,7 @@ impl Workspace {
             })
             .collect();
         let root = self.root_of(located).directory.as_fd();
-        let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let step = HANDLE | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let Some((last, before)) = names.split_last() else {
             return rustix::fs::openat(root, ".", flags, mode);
         };

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::Workspace;
+use super::{HANDLE, Workspace};
 use crate::tools::tool::{Code, ToolError};
 
 /// Longer paths are refused before the kernel sees them.
@@ -90,7 +90,7 @@ impl Workspace {
         let mut missing = Vec::new();
         let mut known = located.clone();
         loop {
-            match self.open_beneath(&known, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            match self.open_beneath(&known, HANDLE | OFlags::CLOEXEC, Mode::empty()) {
                 Ok(opened) => {
                     let root = self.root_of(&known);
                     let mut real =
@@ -148,6 +148,5 @@ pub fn is_protected(place: &str) -> bool {
         let known: Vec<&str> = known.split('/').collect();
         names.windows(known.len()).any(|window| window == known)
     };
-    names.iter().any(|name| ANYWHERE.contains(name))
-        || PIPELINES.iter().any(|known| pipeline(&known))
+    names.iter().any(|name| ANYWHERE.contains(name)) || PIPELINES.iter().any(pipeline)
 }

@@ -70,7 +70,6 @@ fn nothing_outside_is_read_written_or_listed() {
         "../work-evil/secret",
         twin.as_str(),
         "parent/work-evil/secret",
-        "~/x",
         "/proc/self/environ",
         "up/x",
     ];
@@ -289,7 +288,7 @@ proptest! {
                 }
                 let _ = workspace.write(&path, b"EVIL", None);
                 if let Ok(touched) = workspace.touch(&path) {
-                    prop_assert!(!touched.path.starts_with("..") && !touched.path.starts_with('/'), "{}", touched.path);
+                    prop_assert!(touched.path.split('/').all(|name| name != "..") && !touched.path.starts_with('/'), "{}", touched.path);
                 }
             }
             prop_assert_eq!(fs::read_to_string(outer.path().join("secret")).unwrap(), "SECRET");

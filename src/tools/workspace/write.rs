@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::place::Located;
-use super::{Workspace, content_hash, io};
+use super::{HANDLE, Workspace, content_hash, io};
 use crate::model::Digest;
 use crate::tools::tool::{Code, ToolError};
 
@@ -78,7 +78,7 @@ impl Workspace {
 
     /// Opens the directory a file goes into, making what is missing one name at a time.
     fn directory_for(&self, located: &Located) -> Result<OwnedFd, ToolError> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let flags = HANDLE | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut parent = Located { names: located.names.clone(), ..located.clone() };
         parent.names.pop();
         let mut missing = Vec::new();

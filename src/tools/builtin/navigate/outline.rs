@@ -69,7 +69,8 @@ fn name(text: &str) -> Option<String> {
 /// Takes words off the beginning as long as they are among these.
 fn without<'a>(mut line: &'a str, words: &[&str]) -> &'a str {
     while let Some((first, rest)) = line.split_once(char::is_whitespace) {
-        if !words.contains(&first) && !(first.starts_with("pub(") && first.ends_with(')')) {
+        let visibility = first.starts_with("pub(") && first.ends_with(')');
+        if !visibility && !words.contains(&first) {
             break;
         }
         line = rest.trim_start();

@@ -155,20 +155,16 @@ async fn one(
     let before: Vec<&Outcome> = needs.iter().filter_map(|other| ended[*other].as_ref()).collect();
     let failed =
         needs.iter().find(|other| ended[**other].as_ref().is_none_or(|outcome| !outcome.ok));
-    let outcome = match failed.filter(|_| !wanted.continue_on_error) {
-        Some(other) => Outcome::skipped(
-            &task.description,
-            &format!("skipped: task {other}, which it needs, did not succeed"),
-            most,
-        ),
-        None => {
-            let held = HeldPermit::new(context.toolbox.permits().acquire().await);
-            let child = context.child(position, filter, held);
-            tell(context, &child, &task.description, ChildState::Started);
-            let inputs = before.iter().map(|outcome| outcome.text.clone()).collect();
-            let result = carry_out(task, inputs, &child).await;
-            Outcome::of(&task.description, &result, false, most)
-        }
+    let outcome = if let Some(other) = failed.filter(|_| !wanted.continue_on_error) {
+        let why = format!("skipped: task {other}, which it needs, did not succeed");
+        Outcome::skipped(&task.description, &why, most)
+    } else {
+        let held = HeldPermit::new(context.toolbox.permits().acquire().await);
+        let child = context.child(position, filter, held);
+        tell(context, &child, &task.description, ChildState::Started);
+        let inputs = before.iter().map(|outcome| outcome.text.clone()).collect();
+        let result = carry_out(task, inputs, &child).await;
+        Outcome::of(&task.description, &result, false, most)
     };
     tell(context, &watched, &task.description, finished(&outcome));
     outcome
