@@ -26,6 +26,8 @@ pub use run::{PauseCause, RunCounts, RunEvent};
 pub use subjects::{ApprovalEvent, CloseReason, PlanEvent, SessionEvent};
 pub use task::TaskEvent;
 
+use crate::model::MicroDollars;
+
 /// The major version of the event format. A journal or export with a greater one is refused.
 pub const FORMAT: u32 = 1;
 
@@ -45,6 +47,21 @@ pub enum Event {
 }
 
 impl Event {
+    /// The kinds whose events may say that money was spent.
+    pub const KINDS_WITH_COST: [&str; 3] =
+        ["call.concluded", "agent.model_answered", "agent.model_failed"];
+
+    /// The money it says was spent.
+    pub fn cost(&self) -> MicroDollars {
+        match self {
+            Self::Call(CallEvent::Concluded { usage, .. }) => usage.cost,
+            Self::Agent(
+                AgentEvent::ModelAnswered { cost, .. } | AgentEvent::ModelFailed { cost, .. },
+            ) => cost.unwrap_or_default(),
+            _ => MicroDollars::ZERO,
+        }
+    }
+
     /// The subject, as it stands in the journal.
     pub fn topic(&self) -> &str {
         match self {

@@ -234,7 +234,7 @@ impl Dialogue {
             Ok(generated) => {
                 if let Some(reported) = generated.usage.input {
                     self.learn(|notes| {
-                        notes.calibration.learn(tokens::of_request(request), reported)
+                        notes.calibration.learn(tokens::of_request(request), reported);
                     });
                 }
                 Ok(generated)
