@@ -31,7 +31,11 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
             ));
         }
         Err(error) => {
-            checks.push(Check::fail("store", error.to_string(), "name a directory with --data-dir"))
+            checks.push(Check::fail(
+                "store",
+                error.to_string(),
+                "name a directory with --data-dir",
+            ));
         }
     }
     checks.push(machine::terminal(&terminal_facts()));

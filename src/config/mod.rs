@@ -1,5 +1,6 @@
 //! Layered settings: built-in value, config file, environment, command line. Each value knows where it came from.
 
+mod consent;
 mod file;
 pub mod models;
 mod paths;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub use consent::remember_consent;
 pub use file::ConfigError;
 pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};

@@ -26,6 +26,7 @@ pub struct ProviderSettings {
     pub api_key_env: Option<String>,
     /// A command that prints its key.
     pub api_key_cmd: Option<String>,
+    #[serde(serialize_with = "names_only")]
     pub headers: BTreeMap<String, String>,
     /// Requests at once.
     pub concurrency: Option<u32>,
@@ -33,6 +34,14 @@ pub struct ProviderSettings {
     pub context_window: Option<u32>,
     /// The person's answer to "may this key be used?".
     pub consent: Option<bool>,
+}
+
+/// Headers may carry tokens, and settings are shown.
+fn names_only<S: serde::Serializer>(
+    headers: &BTreeMap<String, String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(headers.keys())
 }
 
 /// Limits of exchanges with models, in seconds and counts; what is unset is built in.

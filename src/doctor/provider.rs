@@ -9,7 +9,7 @@ use super::Check;
 use crate::llm::cost::{Ledger, Pricing};
 use crate::llm::notebook;
 use crate::llm::protocol::Dialogue;
-use crate::llm::provider::{Choice, Models, OFFLINE, Situation, choose};
+use crate::llm::provider::{Choice, Models, OFFLINE, OllamaProbe, Situation, choose};
 use crate::llm::{
     Capability, Delta, GenerateRequest, JsonSupport, LanguageModel, Message, ModelError,
 };
@@ -30,7 +30,8 @@ pub enum Asking {
 pub async fn checks(models: &Models, env: &[(String, String)], asking: Asking) -> Vec<Check> {
     let names: BTreeSet<String> =
         env.iter().filter(|(_, value)| !value.is_empty()).map(|(name, _)| name.clone()).collect();
-    let ollama = models.probe_ollama().await;
+    let named = models.settings().provider.value != "auto";
+    let ollama = if named { OllamaProbe::NotAsked } else { models.probe_ollama().await };
     let situation = Situation {
         settings: models.settings(),
         registry: models.registry(),

@@ -44,15 +44,12 @@ pub async fn load(
         return from_command(&provider.name, command).await.map(Some);
     }
     let Some(variable) = &provider.key_env else { return Ok(None) };
-    match env(variable).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()) {
-        Some(value) => Ok(Some(Secret::new(value))),
-        None => {
-            let what = format!("{} needs a key, and {variable} is not set", provider.name);
-            let next =
-                format!("set {variable}, or api_key_cmd under [providers.{}]", provider.name);
-            Err(wrong(&provider.name, &what, &next))
-        }
-    }
+    let value = env(variable).map(|value| value.trim().to_owned());
+    value.filter(|value| !value.is_empty()).map(|value| Some(Secret::new(value))).ok_or_else(|| {
+        let what = format!("{} needs a key, and {variable} is not set", provider.name);
+        let next = format!("set {variable}, or api_key_cmd under [providers.{}]", provider.name);
+        wrong(&provider.name, &what, &next)
+    })
 }
 
 /// Runs a command for its first line. Nothing it prints is ever shown, not even when it fails.

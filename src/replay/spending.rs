@@ -80,8 +80,8 @@ impl Spending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{CallEvent, CallOutcome, Usage};
-    use crate::model::CallId;
+    use crate::event::{AgentEvent, CallEvent, CallOutcome, Usage};
+    use crate::model::{CallId, Category, Failure};
     use crate::store::{
         Batch, ForkPoint, Journal, NewSession, OpenMode, Row, SessionSummary, Store,
     };
@@ -149,6 +149,28 @@ mod tests {
         );
         assert_eq!(today.total(&reader, Some(&SessionId::new("aaaa"))).unwrap(), MicroDollars(400));
         assert_eq!(Spending::since(at(0)).total(&reader, None).unwrap(), MicroDollars(6_423));
+    }
+
+    #[test]
+    fn every_event_with_a_cost_is_of_a_kind_that_is_looked_at() {
+        let cost = Some(MicroDollars(7));
+        let answered: Event = AgentEvent::ModelAnswered {
+            task: None,
+            ask: 1,
+            text: String::new(),
+            calls: serde_json::Value::Null,
+            tokens: 1,
+            cost,
+            elapsed_ms: 1,
+        }
+        .into();
+        let failure = Failure::new("x", Category::Critical, "y");
+        let failed: Event =
+            AgentEvent::ModelFailed { task: None, ask: 1, failure, tokens: 1, cost }.into();
+        for event in [answered, failed] {
+            assert_eq!(event.cost(), MicroDollars(7));
+            assert!(Event::KINDS_WITH_COST.contains(&&*event.kind()), "{}", event.kind());
+        }
     }
 
     #[test]

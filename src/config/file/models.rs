@@ -282,6 +282,8 @@ mod tests {
         assert_eq!(models.roles["planner"].value.model.as_deref(), Some("bigger"));
         assert_eq!(models.roles["executor"].value.max_output_tokens, Some(300));
         assert_eq!(models.providers["mine"].value.headers["x-team"], "blue");
+        let shown = serde_json::to_string(&models.providers["mine"].value).unwrap();
+        assert!(shown.contains("x-team") && !shown.contains("blue"), "{shown}");
         assert_eq!(
             (models.limits.value.idle_sec, models.limits.value.retries),
             (Some(30), Some(0))

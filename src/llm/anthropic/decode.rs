@@ -11,7 +11,7 @@ use crate::llm::{Delta, DeltaSink, Finish, Generated, RawCall, Usage};
 pub(super) struct Answer {
     names: NameMap,
     /// The tool whose input is the text of the answer.
-    answer_tool: Option<&'static str>,
+    schema_tool: Option<&'static str>,
     model: String,
     blocks: Vec<Block>,
     finish: Option<Finish>,
@@ -34,10 +34,10 @@ enum Block {
 }
 
 impl Answer {
-    pub(super) fn new(model: &str, names: NameMap, answer_tool: Option<&'static str>) -> Self {
+    pub(super) fn new(model: &str, names: NameMap, schema_tool: Option<&'static str>) -> Self {
         Self {
             names,
-            answer_tool,
+            schema_tool,
             model: model.to_owned(),
             blocks: Vec::new(),
             finish: None,
@@ -119,7 +119,7 @@ impl Answer {
             (Block::Call { name, arguments, .. }, "input_json_delta") => {
                 let piece = text("partial_json");
                 arguments.push_str(&piece);
-                if self.answer_tool == Some(name.as_str()) {
+                if self.schema_tool == Some(name.as_str()) {
                     deltas(Delta::Text { text: piece });
                 } else {
                     let name = self.names.registry(name);
@@ -201,7 +201,7 @@ impl Decoder for Answer {
         for block in self.blocks {
             match block {
                 Block::Text(piece) => text.push_str(&piece),
-                Block::Call { name, arguments, .. } if self.answer_tool == Some(name.as_str()) => {
+                Block::Call { name, arguments, .. } if self.schema_tool == Some(name.as_str()) => {
                     answer = Some(arguments);
                 }
                 Block::Call { id, name, arguments } => {

@@ -54,8 +54,8 @@ impl Adapter for Anthropic {
     }
 
     fn decoder(&self, request: &GenerateRequest) -> Box<dyn Decoder> {
-        let answer_tool = request.output_schema.is_some().then_some(ANSWER_TOOL);
-        Box::new(decode::Answer::new(&self.model, NameMap::of(request), answer_tool))
+        let schema_tool = request.output_schema.is_some().then_some(ANSWER_TOOL);
+        Box::new(decode::Answer::new(&self.model, NameMap::of(request), schema_tool))
     }
 
     fn adjust(&self, broken: &Broken, request: &GenerateRequest) -> bool {

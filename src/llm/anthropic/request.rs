@@ -3,11 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::ANSWER_TOOL;
+use crate::llm::cost::USUAL_OUTPUT_TOKENS;
 use crate::llm::names::NameMap;
 use crate::llm::{GenerateRequest, Message, Part, Role, ToolChoice};
-
-/// The provider wants a limit; this one applies where the caller sets none.
-const DEFAULT_OUTPUT_TOKENS: u32 = 4096;
 
 /// `forced` says whether the model may be forced to call a tool; otherwise it is asked in words.
 pub(super) fn body(model: &str, request: &GenerateRequest, streamed: bool, forced: bool) -> Value {
@@ -16,7 +14,8 @@ pub(super) fn body(model: &str, request: &GenerateRequest, streamed: bool, force
     body.insert("model".into(), model.into());
     body.insert(
         "max_tokens".into(),
-        request.max_output_tokens.unwrap_or(DEFAULT_OUTPUT_TOKENS).into(),
+        // The provider wants a limit.
+        request.max_output_tokens.unwrap_or(USUAL_OUTPUT_TOKENS).into(),
     );
     let (mut system, mut messages) = split(request, &names);
     let must_call = must_call(request, &names);

@@ -13,8 +13,8 @@ pub use tokens::Calibration;
 use super::{GenerateRequest, Generated, Usage};
 use crate::model::MicroDollars;
 
-/// Output that is reckoned with where a request sets no limit.
-const USUAL_OUTPUT: u64 = 4096;
+/// The limit of an answer where a request sets none.
+pub const USUAL_OUTPUT_TOKENS: u32 = 4096;
 
 /// What a call could cost at most, before it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Estimate {
     /// The prompt as it is counted here, and all the output that is allowed.
     pub fn of(request: &GenerateRequest, pricing: &Pricing, calibration: &Calibration) -> Self {
         let input_tokens = calibration.correct(tokens::of_request(request));
-        let output_tokens = request.max_output_tokens.map_or(USUAL_OUTPUT, u64::from);
+        let output_tokens = u64::from(request.max_output_tokens.unwrap_or(USUAL_OUTPUT_TOKENS));
         let cost = pricing.cost(&Usage::of(input_tokens, output_tokens));
         Self { input_tokens, output_tokens, cost }
     }

@@ -1,4 +1,4 @@
-//! What a server that speaks OpenAI's dialect accepts, and how that is found out from its refusals.
+//! What a server that speaks the dialect of `OpenAI` accepts, and how that is found out from its refusals.
 
 use crate::llm::GenerateRequest;
 use crate::llm::transport::Broken;

@@ -1,4 +1,4 @@
-//! Chat completions in the OpenAI dialect, and in the dialects of the many servers that nearly speak it.
+//! Chat completions in the dialect of `OpenAI`, and in the dialects of the many servers that nearly speak it.
 
 mod decode;
 mod dialect;
@@ -12,7 +12,7 @@ use super::names::NameMap;
 use super::transport::{Adapter, Broken, Connection, Decoder, Endpoint, Framing, HttpModel, Wire};
 use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo};
 
-/// Talks to one model of an OpenAI-compatible server.
+/// Talks to one model of an server that speaks it.
 #[derive(Debug)]
 struct OpenAi {
     model: String,

@@ -23,9 +23,9 @@ impl Wrong {
     /// What is said to the model so that it can do better.
     pub(super) fn ask_again(&self) -> Vec<Message> {
         let said = if self.raw.trim().is_empty() { "(nothing)" } else { self.raw.as_str() };
-        let violations: String = self.violations.iter().map(|what| format!("- {what}\n")).collect();
         let words = format!(
-            "Your answer cannot be used:\n{violations}Give the whole answer again, corrected."
+            "Your answer cannot be used:\n- {}\nGive the whole answer again, corrected.",
+            self.violations.join("\n- ")
         );
         vec![Message::assistant(said), Message::user(words)]
     }

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::checking::{self, Wrong};
 use super::types::{JsonAnswer, Note, Protocol, ProtocolChoice, Reply};
 use super::{detect, in_json, in_text};
-use crate::llm::cost::{Cost, Estimate, Ledger, Pricing, tokens};
+use crate::llm::cost::{self, Cost, Estimate, Ledger, Pricing, tokens};
 use crate::llm::notebook::{self, MemoryNotebook, ModelNotes, Notebook};
 use crate::llm::{
     Capability, DeltaSink, GenerateRequest, Generated, LanguageModel, Message, ModelError,
@@ -218,6 +218,8 @@ impl Dialogue {
         cancel: &CancellationToken,
         total: &mut Option<Cost>,
     ) -> Result<Generated, ModelError> {
+        let limited = self.limited(request);
+        let request = limited.as_ref().unwrap_or(request);
         let reservation = self
             .ledger
             .reserve(&self.estimate(request))
@@ -234,7 +236,7 @@ impl Dialogue {
             Ok(generated) => {
                 if let Some(reported) = generated.usage.input {
                     self.learn(|notes| {
-                        notes.calibration.learn(tokens::of_request(request), reported)
+                        notes.calibration.learn(tokens::of_request(request), reported);
                     });
                 }
                 Ok(generated)
@@ -242,6 +244,15 @@ impl Dialogue {
             // Whoever reports the error must know of everything that was paid.
             Err(error) => Err(ModelError { usage: sum.usage, ..error }),
         }
+    }
+
+    /// A paid answer has a limit to its length, or its estimate would mean nothing.
+    fn limited(&self, request: &GenerateRequest) -> Option<GenerateRequest> {
+        let open = request.max_output_tokens.is_none() && self.pricing != Pricing::Free;
+        open.then(|| GenerateRequest {
+            max_output_tokens: Some(cost::USUAL_OUTPUT_TOKENS),
+            ..request.clone()
+        })
     }
 
     fn invalid(&self, wrong: &Wrong, total: Option<Cost>) -> ModelError {

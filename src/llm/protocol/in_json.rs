@@ -2,20 +2,18 @@
 
 use serde_json::{Value, json};
 
+use super::in_text::listed;
 use super::schema::inlined;
 use crate::llm::{OutputSchema, RawCall, ToolChoice, ToolSpec};
 
 /// How to answer, for a model that sees the schema but not what it is for.
 pub(super) fn instructions(tools: &[ToolSpec]) -> String {
-    let mut out = String::from(
+    format!(
         "Answer with one JSON object. Put your reasoning into `thought`. To use a tool, put its name and arguments \
-         into `step` as {\"tool\": name, \"input\": arguments}. When no tool is needed any more, put your answer into \
-         `step` as {\"answer\": text}.\n\nTools:\n",
-    );
-    for tool in tools {
-        out.push_str(&format!("- {}: {} Input: {}\n", tool.name, tool.description, tool.schema));
-    }
-    out
+         into `step` as {{\"tool\": name, \"input\": arguments}}. When no tool is needed any more, put your answer \
+         into `step` as {{\"answer\": text}}.\n\nTools:\n{}",
+        listed(tools)
+    )
 }
 
 /// The shape of one step: a thought, then a call of one tool or the answer.

@@ -18,18 +18,22 @@ pub(super) struct Parsed {
 
 /// How to call tools, for a model that has no calling of its own.
 pub(super) fn instructions(tools: &[ToolSpec]) -> String {
-    let mut out = String::from(
+    format!(
         "You can use tools. To use one, write these two lines and then stop:\n\
          Action: <name of the tool>\n\
          Input: <one JSON object with its arguments>\n\
          You will get the result as a line that begins with Observation. \
          When you need no tool any more, write:\n\
-         Final: <your answer>\n\nTools:\n",
-    );
-    for tool in tools {
-        out.push_str(&format!("- {}: {} Input: {}\n", tool.name, tool.description, tool.schema));
-    }
-    out
+         Final: <your answer>\n\nTools:\n{}",
+        listed(tools)
+    )
+}
+
+/// The tools, one a line.
+pub(super) fn listed(tools: &[ToolSpec]) -> String {
+    let line =
+        |tool: &ToolSpec| format!("- {}: {} Input: {}", tool.name, tool.description, tool.schema);
+    tools.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The conversation so far in this protocol's own words.
@@ -52,14 +56,11 @@ pub(super) fn retold(messages: &[Message]) -> Vec<Message> {
                     .join("\n"),
             ),
             Role::Assistant => {
-                let mut text = message.text();
-                for call in message.tool_calls() {
-                    if !text.is_empty() {
-                        text.push('\n');
-                    }
-                    text.push_str(&format!("Action: {}\nInput: {}", call.name, call.arguments));
-                }
-                Message::assistant(text)
+                let said = Some(message.text()).filter(|text| !text.is_empty());
+                let calls = message
+                    .tool_calls()
+                    .map(|call| format!("Action: {}\nInput: {}", call.name, call.arguments));
+                Message::assistant(said.into_iter().chain(calls).collect::<Vec<_>>().join("\n"))
             }
             Role::System | Role::User => message.clone(),
         })

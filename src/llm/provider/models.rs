@@ -1,7 +1,7 @@
 //! Opens models: settings, keys, gates and prices put together.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -121,9 +121,7 @@ impl Models {
             None => self.open_live(provider, model).await?,
         };
         match &self.settings.record.value {
-            Some(file) => {
-                Ok(Arc::new(Recording::to(opened, PathBuf::from(file), self.redactor())?))
-            }
+            Some(file) => Ok(Arc::new(Recording::to(opened, Path::new(file), self.redactor())?)),
             None => Ok(opened),
         }
     }

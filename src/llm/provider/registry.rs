@@ -88,14 +88,12 @@ impl Registry {
             .expect("the built-in list of providers is well formed, which a test checks");
         let mut providers: Vec<ProviderDef> = file.provider.into_iter().map(built_in).collect();
         for (name, own) in &settings.providers {
-            match providers.iter_mut().find(|provider| provider.name == *name) {
-                Some(provider) => change(provider, &own.value),
-                None => {
-                    let mut provider = plain(name);
-                    change(&mut provider, &own.value);
-                    providers.push(provider);
-                }
-            }
+            let at = providers.iter().position(|provider| provider.name == *name);
+            let at = at.unwrap_or_else(|| {
+                providers.push(plain(name));
+                providers.len() - 1
+            });
+            change(&mut providers[at], &own.value);
         }
         Self { providers }
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
@@ -27,19 +27,19 @@ impl Recording {
     /// Begins or continues a recording. A file that is no recording is left alone.
     pub fn to(
         inner: Arc<dyn LanguageModel>,
-        path: PathBuf,
+        path: &Path,
         redactor: Redactor,
     ) -> Result<Self, ModelError> {
-        let before = std::fs::read_to_string(&path).unwrap_or_default();
+        let before = std::fs::read_to_string(path).unwrap_or_default();
         if !before.trim().is_empty() {
-            Cassette::parse(&before, &path)?;
+            Cassette::parse(&before, path)?;
         }
-        let wrong = |error: std::io::Error| unwritable(&path, &error);
-        let mut file = File::options().create(true).append(true).open(&path).map_err(wrong)?;
+        let wrong = |error: std::io::Error| unwritable(path, &error);
+        let mut file = File::options().create(true).append(true).open(path).map_err(wrong)?;
         if before.trim().is_empty() {
             writeln!(file, "{}", Cassette::header(inner.info())).map_err(wrong)?;
         }
-        Ok(Self { inner, path: path.clone(), file: Mutex::new(file), redactor })
+        Ok(Self { inner, path: path.to_owned(), file: Mutex::new(file), redactor })
     }
 
     fn write(
@@ -62,7 +62,7 @@ impl Recording {
     }
 }
 
-fn unwritable(path: &std::path::Path, error: &std::io::Error) -> ModelError {
+fn unwritable(path: &Path, error: &std::io::Error) -> ModelError {
     let what = format!("could not write the recording {}: {error}", path.display());
     ModelError::new(
         "recorded",
@@ -121,7 +121,7 @@ mod tests {
         });
         let inner = Arc::new(Offline::new("echo", policy));
         let redactor = Redactor::new(["topsecretkey123"]);
-        let recording = Recording::to(inner, path.clone(), redactor.clone()).unwrap();
+        let recording = Recording::to(inner, &path, redactor.clone()).unwrap();
         for text in ["one", "two", "one", "my key is topsecretkey123"] {
             ask(&recording, text).await.unwrap();
         }
@@ -146,7 +146,7 @@ mod tests {
             "\n",
             r#"{"outcome":{"error":{"provider":"p","code":"rate_limited","category":"transient","message":"x","next_step":"y"}}}"#,
         );
-        let cassette = Cassette::parse(text, std::path::Path::new("x")).unwrap();
+        let cassette = Cassette::parse(text, Path::new("x")).unwrap();
         let tape = Recorded::new(cassette, Redactor::default());
         assert_eq!(ask(&tape, "anything").await.unwrap(), "first");
         assert_eq!(ask(&tape, "anything").await.unwrap_err(), "rate_limited");
@@ -158,7 +158,7 @@ mod tests {
         let path = dir.path().join("notes.txt");
         std::fs::write(&path, "my notes").unwrap();
         let inner = Arc::new(Offline::new("echo", Arc::new(|_| Ok(OfflineAnswer::default()))));
-        assert!(Recording::to(inner, path.clone(), Redactor::default()).is_err());
+        assert!(Recording::to(inner, &path, Redactor::default()).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "my notes");
         let newer = r#"{"cassette":2,"info":{"provider":"p","model":"m","host":"","local":true,"context_window":null,"capability":null}}"#;
         assert!(Cassette::parse(newer, &path).unwrap_err().message.contains("newer"));

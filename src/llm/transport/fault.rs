@@ -261,7 +261,6 @@ fn meaning(status: u16, said: &str, model: &str) -> (&'static str, Category, Str
         402 => {
             ("quota_exhausted", Category::Critical, "check the account of the provider".to_owned())
         }
-        408 | 425 => ("server_error", Category::Transient, "try again in a moment".to_owned()),
         413 => (
             "context_length_exceeded",
             Category::Recoverable,
@@ -273,7 +272,9 @@ fn meaning(status: u16, said: &str, model: &str) -> (&'static str, Category, Str
             "wait as long as the provider asks, lower --jobs, or use another provider".to_owned(),
         ),
         503 | 529 => ("overloaded", Category::Transient, "try again in a moment".to_owned()),
-        500.. => ("server_error", Category::Transient, "try again in a moment".to_owned()),
+        408 | 425 | 500.. => {
+            ("server_error", Category::Transient, "try again in a moment".to_owned())
+        }
         _ => (
             "bad_request",
             Category::Recoverable,

@@ -173,19 +173,16 @@ impl Connection {
         let deadline = Instant::now() + first;
         let response = self.send_to(post, deadline, model).await?;
         let mut decoder = adapter.decoder(request);
-        match self.framing(&response, wire.framing)? {
-            Some(framing) => {
-                self.stream(response, framing, deadline, decoder.as_mut(), deltas).await?;
-            }
-            None => {
-                let text = self.read(response).await?;
-                let taken = if text.trim().is_empty() {
-                    Err(DecodeFault::Empty)
-                } else {
-                    json(&text).and_then(|answer| decoder.whole(&answer))
-                };
-                taken.map_err(|fault| self.faults.decode(&fault))?;
-            }
+        if let Some(framing) = self.framing(&response, wire.framing)? {
+            self.stream(response, framing, deadline, decoder.as_mut(), deltas).await?;
+        } else {
+            let text = self.read(response).await?;
+            let taken = if text.trim().is_empty() {
+                Err(DecodeFault::Empty)
+            } else {
+                json(&text).and_then(|answer| decoder.whole(&answer))
+            };
+            taken.map_err(|fault| self.faults.decode(&fault))?;
         }
         decoder.finish().map_err(|fault| self.faults.decode(&fault))
     }
@@ -305,15 +302,18 @@ pub fn is_local(url: &Url) -> bool {
         Ok(std::net::IpAddr::V6(ip)) => {
             ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local()
         }
-        Err(_) => host == "localhost" || host.ends_with(".localhost") || host.ends_with(".local"),
+        Err(_) => is_localhost(host) || host.rsplit('.').next() == Some("local"),
     }
+}
+
+/// Parsing an address has put its host into lower case.
+fn is_localhost(host: &str) -> bool {
+    host.rsplit('.').next() == Some("localhost")
 }
 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    is_localhost(host) || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl<A: Adapter> HttpModel<A> {
             };
             // Booked first and taken back when the provider reports its own figures, so that an attempt that is
             // cut off or cancelled is never free.
-            let before = self.book(spent, request, 0);
+            let before = book(spent, request, 0);
             let attempt =
                 connection.attempt(&self.adapter, request, &self.info.model, &counting).await;
             let broken = match attempt {
@@ -93,7 +93,7 @@ impl<A: Adapter> HttpModel<A> {
             };
             set(spent, before);
             if broken.status.is_none() && received.load(Ordering::Relaxed) > 0 {
-                self.book(spent, request, received.load(Ordering::Relaxed));
+                book(spent, request, received.load(Ordering::Relaxed));
             }
             if adjustments < MOST_ADJUSTMENTS && self.adapter.adjust(&broken, request) {
                 // The server is well; it only wants to be asked in another way.
@@ -121,15 +121,15 @@ impl<A: Adapter> HttpModel<A> {
             tokio::time::sleep(wait).await;
         }
     }
+}
 
-    /// Adds what an attempt is likely to have cost; gives what had been spent before.
-    fn book(&self, spent: &Mutex<Usage>, request: &GenerateRequest, received: usize) -> Usage {
-        let mut spent = spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = *spent;
-        let output = tokens::of_bytes(received);
-        *spent = before.plus(Usage::of(tokens::of_request(request), output));
-        before
-    }
+/// Adds what an attempt is likely to have cost; gives what had been spent before.
+fn book(spent: &Mutex<Usage>, request: &GenerateRequest, received: usize) -> Usage {
+    let mut spent = spent.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = *spent;
+    let output = tokens::of_bytes(received);
+    *spent = before.plus(Usage::of(tokens::of_request(request), output));
+    before
 }
 
 fn set(spent: &Mutex<Usage>, usage: Usage) {

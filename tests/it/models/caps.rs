@@ -78,6 +78,20 @@ async fn asking_again_is_paid_for_and_stopped_by_the_cap_as_well() {
 }
 
 #[tokio::test]
+async fn a_paid_answer_always_has_a_limit() {
+    let server = Server::start(vec![Format::OpenAi.whole("ok")]).await;
+    let cancel = CancellationToken::new();
+    let free = wire::models(Format::OpenAi, &server);
+    for models in [free, priced(&server)] {
+        let model = models.open("mock", None).await.unwrap();
+        let dialogue = models.talk_to(model, Ledger::new());
+        dialogue.reply(&question(), &ignore_deltas, &cancel).await.unwrap();
+    }
+    let limits: Vec<_> = server.bodies().iter().map(|body| body["max_tokens"].clone()).collect();
+    assert_eq!(limits, [json!(null), json!(4096)], "what is free may be long");
+}
+
+#[tokio::test]
 async fn a_local_model_costs_nothing_unless_the_person_says_so() {
     let server = Server::start(vec![Act::Reset]).await;
     let plain = wire::models(Format::OpenAi, &server);
