@@ -117,6 +117,8 @@ impl App {
             caps: self.settings.caps(),
             redactor: self.redactor(),
             adapt_jobs: self.settings.jobs.value == Jobs::Auto,
+            planner: None,
+            keep_policy: Arc::new(|_| {}),
         }
     }
 

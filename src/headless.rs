@@ -25,9 +25,14 @@ impl Answers {
             RequestKind::FinalPlan { .. } => {
                 self.approve_plans.then_some(ChoiceAction::ApproveAndRun)
             }
+            RequestKind::Draft { .. } => self.approve_plans.then_some(ChoiceAction::Approve),
+            RequestKind::Questions { .. } => {
+                self.approve_plans.then_some(ChoiceAction::SkipQuestions)
+            }
+            RequestKind::Rfc { .. } => self.approve_plans.then_some(ChoiceAction::Decline),
             RequestKind::InDoubt { .. } => self.in_doubt,
-            // Raising a limit is for the person alone.
-            RequestKind::Cap { .. } => None,
+            // Raising a limit, allowing a tool and whatever was not foreseen are for the person alone.
+            _ => None,
         }
         .map(Answer::from)
     }
@@ -228,6 +233,10 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
             RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
             RequestKind::Cap { .. } => "raise it on a screen, or in the settings",
+            RequestKind::Draft { .. } | RequestKind::Questions { .. } | RequestKind::Rfc { .. } => {
+                "answer on a screen, with `planwright answer`, or with --yes"
+            }
+            _ => "answer on a screen, or with `planwright answer`",
         };
         let about = request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
         lines.push(format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why));

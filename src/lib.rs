@@ -9,6 +9,7 @@ pub mod config;
 pub mod engine;
 pub mod event;
 pub mod headless;
+pub mod llm;
 pub mod model;
 pub mod planning;
 pub mod replay;

@@ -83,6 +83,8 @@ fn start(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: Durability) -> S
         caps: planwright::model::Caps::default(),
         redactor: planwright::text::Redactor::default(),
         adapt_jobs: false,
+        planner: None,
+        keep_policy: Arc::new(|_| {}),
     };
     engine::start(store.acquire(&id).unwrap(), SessionState::default(), opening(plan), options)
 }

@@ -11,7 +11,7 @@ use crate::event::CallOutcome;
 use crate::model::{CallId, RunKind, SessionId, TaskNode};
 use crate::state::PlanRevision;
 use crate::text::Redactor;
-use crate::tools::process::{self, CallReport, ProcessSpec, Reports};
+use crate::tools::process::{self, CallReport, Launch, ProcessSpec, Reports};
 
 /// What a command may keep of its output, unless it is the model that reads it.
 const OUTPUT_LIMIT: usize = 1024 * 1024;
@@ -89,6 +89,7 @@ impl ShellRunner {
             time_limit: time_limit(&job.task),
             output_limit: OUTPUT_LIMIT,
             redactor: self.redactor.clone(),
+            launch: Launch::Person,
         }
     }
 }

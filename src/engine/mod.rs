@@ -9,6 +9,7 @@ pub mod controller;
 pub mod coordinator;
 mod driver;
 mod job;
+pub mod planner;
 pub mod resume;
 mod summary;
 
@@ -23,7 +24,7 @@ pub use job::{Job, Runner, ShellRunner, TaskRef};
 pub use summary::summary;
 
 use crate::event::{Command, Event};
-use crate::model::{Caps, Seq, SessionId};
+use crate::model::{Caps, PolicyOverride, Seq, SessionId};
 use crate::state::SessionState;
 use crate::store::Journal;
 use crate::text::Redactor;
@@ -80,6 +81,10 @@ pub struct EngineOptions {
     pub redactor: Redactor,
     /// Lets the number of tasks at once follow load, breakers and rate limits.
     pub adapt_jobs: bool,
+    /// Works in the stages of planning; without one a goal cannot be planned here.
+    pub planner: Option<Arc<planner::Planner>>,
+    /// Keeps what the person set as their default.
+    pub keep_policy: Arc<dyn Fn(&PolicyOverride) + Send + Sync>,
 }
 
 impl std::fmt::Debug for EngineOptions {

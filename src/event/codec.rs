@@ -10,7 +10,10 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{ApprovalEvent, CallEvent, Event, PlanEvent, RunEvent, SessionEvent, TaskEvent};
+use super::{
+    AgentEvent, ApprovalEvent, CallEvent, Event, PlanEvent, PlanningEvent, RunEvent, SessionEvent,
+    TaskEvent,
+};
 
 /// An event of a kind that this version does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +66,8 @@ impl Event {
             Self::Run(event) => event.kind(),
             Self::Task(event) => event.kind(),
             Self::Call(event) => event.kind(),
+            Self::Planning(event) => event.kind(),
+            Self::Agent(event) => event.kind(),
             Self::Unknown(unknown) => {
                 return Cow::Owned(format!("{}.{}", unknown.topic, unknown.kind));
             }
@@ -79,6 +84,8 @@ enum Known<'a> {
     Run(&'a RunEvent),
     Task(&'a TaskEvent),
     Call(&'a CallEvent),
+    Planning(&'a PlanningEvent),
+    Agent(&'a AgentEvent),
 }
 
 impl Serialize for Event {
@@ -90,6 +97,8 @@ impl Serialize for Event {
             Self::Run(event) => Known::Run(event),
             Self::Task(event) => Known::Task(event),
             Self::Call(event) => Known::Call(event),
+            Self::Planning(event) => Known::Planning(event),
+            Self::Agent(event) => Known::Agent(event),
             Self::Unknown(unknown) => {
                 let raw = RawValue::from_string(unknown.json.clone()).map_err(S::Error::custom)?;
                 return raw.serialize(serializer);
@@ -122,6 +131,8 @@ impl<'de> Deserialize<'de> for Event {
             "run" => serde_json::from_str(body).map(Self::Run).ok(),
             "task" => serde_json::from_str(body).map(Self::Task).ok(),
             "call" => serde_json::from_str(body).map(Self::Call).ok(),
+            "planning" => serde_json::from_str(body).map(Self::Planning).ok(),
+            "agent" => serde_json::from_str(body).map(Self::Agent).ok(),
             _ => None,
         };
         Ok(known.unwrap_or_else(|| unknown(&envelope.topic, raw.get())))

@@ -4,33 +4,93 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Actor, Answer, GraphFacts, Normalization, Plan, RequestId, TaskId};
+use crate::model::{
+    Actor, Answer, GraphFacts, Normalization, Plan, PlanEdit, PolicyOverride, RequestId, TaskId,
+};
 
 /// A wish.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Answers an open request.
-    Answer { id: RequestId, answer: Answer, by: Actor },
+    Answer {
+        id: RequestId,
+        answer: Answer,
+        by: Actor,
+    },
     /// Runs the approved plan, or goes on with it.
-    Run { by: Actor },
+    Run {
+        by: Actor,
+    },
     /// Puts a new revision in the place of the plan; it asks for approval before it runs.
-    Revise { plan: Arc<Plan>, facts: Arc<GraphFacts>, normalization: Vec<Normalization> },
+    Revise {
+        plan: Arc<Plan>,
+        facts: Arc<GraphFacts>,
+        normalization: Vec<Normalization>,
+    },
     /// Holds the run: what is running finishes, nothing new starts.
     Pause,
     /// Lets a held run go on.
     Continue,
     /// Says that a task of the person's is done.
-    CompleteTask { task: TaskId, note: Option<String>, by: Actor },
+    CompleteTask {
+        task: TaskId,
+        note: Option<String>,
+        by: Actor,
+    },
     /// Runs a failed or skipped task again.
-    RetryTask { task: TaskId, with_dependents: bool },
+    RetryTask {
+        task: TaskId,
+        with_dependents: bool,
+    },
     /// Gives up on a task that has not finished.
-    SkipTask { task: TaskId, with_dependents: bool },
+    SkipTask {
+        task: TaskId,
+        with_dependents: bool,
+    },
     /// Ends a running task.
-    CancelTask { task: TaskId },
+    CancelTask {
+        task: TaskId,
+    },
     /// Changes how many tasks may run at once.
-    SetJobs { jobs: u32 },
+    SetJobs {
+        jobs: u32,
+    },
+    /// Changes how the person is talked to and asked: for this session, and for later ones with `save`.
+    SetPolicy {
+        set: PolicyOverride,
+        save: bool,
+        by: Actor,
+    },
+    /// Leaves a remark on a node of the plan.
+    Comment {
+        node: TaskId,
+        text: String,
+    },
+    /// Keeps a node as it is through redrafts, or lets it go again.
+    Lock {
+        node: TaskId,
+        on: bool,
+    },
+    /// Changes the plan by hand.
+    Edit {
+        edit: PlanEdit,
+    },
+    /// Takes the last change by hand back, or makes it again.
+    Undo,
+    Redo,
+    /// Asks for changes of a plan that is complete or running, without an open request.
+    RequestChanges {
+        text: String,
+        nodes: Vec<TaskId>,
+    },
+    /// Gives planning up while the agent is still at work.
+    AbandonPlan {
+        by: Actor,
+    },
     /// Ends this process's work on the session in good order.
-    Close { why: super::CloseReason },
+    Close {
+        why: super::CloseReason,
+    },
 }
 
 impl Command {
@@ -47,6 +107,14 @@ impl Command {
             Self::SkipTask { .. } => "skip_task",
             Self::CancelTask { .. } => "cancel_task",
             Self::SetJobs { .. } => "set_jobs",
+            Self::SetPolicy { .. } => "set_policy",
+            Self::Comment { .. } => "comment",
+            Self::Lock { .. } => "lock",
+            Self::Edit { .. } => "edit",
+            Self::Undo => "undo",
+            Self::Redo => "redo",
+            Self::RequestChanges { .. } => "request_changes",
+            Self::AbandonPlan { .. } => "abandon_plan",
             Self::Close { .. } => "close",
         }
     }
@@ -70,6 +138,10 @@ pub enum Refusal {
     TaskState { task: TaskId, state: String },
     /// The run is not in a state in which this makes sense.
     RunState { state: String },
+    /// The node is locked.
+    Locked { node: TaskId },
+    /// The result would break a rule of plans.
+    BreaksRule { rule: String, message: String },
     /// A number is out of its range.
     OutOfRange { what: String },
 }
@@ -84,6 +156,8 @@ impl std::fmt::Display for Refusal {
             Self::UnknownTask { task } => write!(f, "there is no task {task}"),
             Self::TaskState { task, state } => write!(f, "{task} is {state}"),
             Self::RunState { state } => write!(f, "the run is {state}"),
+            Self::Locked { node } => write!(f, "{node} is locked; unlock it first"),
+            Self::BreaksRule { rule, message } => write!(f, "{rule}: {message}"),
             Self::OutOfRange { what } => write!(f, "{what}"),
         }
     }

@@ -4,19 +4,23 @@
 //! Events are grouped by subject, so that no enum outgrows a screen. A kind that this version does not know is kept
 //! verbatim as [`Event::Unknown`]; it is counted and shown, never dropped and never a crash.
 
+mod agent;
 #[cfg(test)]
 pub(crate) mod arbitrary;
 mod call;
 mod codec;
 mod command;
+mod planning;
 mod record;
 mod run;
 mod subjects;
 mod task;
 
+pub use agent::AgentEvent;
 pub use call::{CallEvent, CallOutcome, RepeatClass, RiskClass, Stream, Usage};
 pub use codec::{DecodeError, UnknownEvent};
 pub use command::{Command, Refusal};
+pub use planning::PlanningEvent;
 pub use record::{Record, micros};
 pub use run::{PauseCause, RunCounts, RunEvent};
 pub use subjects::{ApprovalEvent, CloseReason, PlanEvent, SessionEvent};
@@ -34,6 +38,8 @@ pub enum Event {
     Run(RunEvent),
     Task(TaskEvent),
     Call(CallEvent),
+    Planning(PlanningEvent),
+    Agent(AgentEvent),
     /// Written by a newer version, or damaged; kept byte for byte.
     Unknown(UnknownEvent),
 }
@@ -48,6 +54,8 @@ impl Event {
             Self::Run(_) => "run",
             Self::Task(_) => "task",
             Self::Call(_) => "call",
+            Self::Planning(_) => "planning",
+            Self::Agent(_) => "agent",
             Self::Unknown(unknown) => unknown.topic(),
         }
     }
@@ -57,6 +65,7 @@ impl Event {
         match self {
             Self::Task(event) => Some(event.task()),
             Self::Call(event) => Some(&event.call().task),
+            Self::Agent(event) => event.task(),
             _ => None,
         }
     }
@@ -79,4 +88,6 @@ from_subject! {
     Run => RunEvent,
     Task => TaskEvent,
     Call => CallEvent,
+    Planning => PlanningEvent,
+    Agent => AgentEvent,
 }

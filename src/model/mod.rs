@@ -5,7 +5,9 @@
 pub mod adaptation;
 pub mod amount;
 pub mod cap;
+pub mod confidence;
 pub mod context;
+pub mod edit;
 pub mod failure;
 pub mod hash;
 pub mod ids;
@@ -15,6 +17,7 @@ pub mod moment;
 pub mod outline;
 pub mod pattern;
 pub mod plan;
+pub mod planning;
 pub mod policy;
 pub mod recurrence;
 pub mod request;
@@ -22,16 +25,19 @@ pub mod roadmap;
 pub mod schedule;
 pub mod step;
 pub mod task;
+pub mod tool_result;
 pub mod tree;
 pub mod violation;
 
 pub use adaptation::{AdaptationAction, AdaptationLogEntry, PortfolioImpact};
 pub use amount::MicroDollars;
 pub use cap::{Cap, Caps};
+pub use confidence::{Confidence, Term, Verdict};
 pub use context::{
     Assumption, AssumptionOrigin, Constraints, Interval, PlanCalendar, PlanContext, UserPrefs,
     Weekday, WeeklyHours,
 };
+pub use edit::{Doer, PlanEdit};
 pub use failure::{Category, Failure, SkipReason};
 pub use hash::{Digest, canonical_json};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};
@@ -41,6 +47,11 @@ pub use moment::{IsoWeek, Moment};
 pub use outline::{Dependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};
 pub use pattern::{PatternSpec, PatternType};
 pub use plan::{CriticalPathBy, GraphFacts, Normalization, Plan};
+pub use planning::{
+    ApprovalTarget, Comment, CommentOutcome, EscalateReason, PatternChoice, PauseKind, Place,
+    PlanCounters, PlanEffect, PlanLimits, PlanQuestion, PlanState, ReactLogEntry, Stage,
+    StageJudgement, StepTrace,
+};
 pub use policy::{
     ApprovalPolicy, Autonomy, BrainstormingPreference, CatchUp, ConversationStyle,
     InteractionPolicy, PolicyOverride, StrategyMode, StrategyProfile, Tone, Weights,
@@ -53,5 +64,6 @@ pub use schedule::{
 };
 pub use step::{ReActStep, ReActTrace, StepAction};
 pub use task::{ExitCriterion, Origin, Repeat, RunKind, SandboxChoice, TaskNode};
+pub use tool_result::ToolResult;
 pub use tree::NodeTree;
 pub use violation::{Severity, Violation};

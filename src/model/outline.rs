@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::task::is_default;
 use super::{
-    LagBasis, LinkKind, LinkOrigin, NodeTree, Origin, PatternSpec, PlanContext, Recurrence, TaskId,
+    LagBasis, LinkKind, LinkOrigin, NodeTree, Origin, PatternSpec, PlanContext, Recurrence,
+    RunKind, TaskId,
 };
 
 /// What a node is in the tree.
@@ -182,6 +183,9 @@ pub struct PlanNode {
     /// How many units of each shared resource it takes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resources: BTreeMap<String, u32>,
+    /// Who does it, on leaves; nobody named means the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunKind>,
 }
 
 impl PlanNode {
@@ -211,6 +215,7 @@ impl PlanNode {
             origin: Origin::default(),
             tags: Vec::new(),
             resources: BTreeMap::new(),
+            run: None,
         }
     }
 

@@ -95,6 +95,23 @@ pub struct PolicyOverride {
     pub tone: Option<Tone>,
 }
 
+impl PolicyOverride {
+    /// Both together; where both name a field, `later` wins.
+    pub fn with(&self, later: &Self) -> Self {
+        Self {
+            conversation_style: later.conversation_style.or(self.conversation_style),
+            talkativeness: later.talkativeness.or(self.talkativeness),
+            autonomy: later.autonomy.or(self.autonomy),
+            brainstorming_preference: later
+                .brainstorming_preference
+                .or(self.brainstorming_preference),
+            approval_policy: later.approval_policy.or(self.approval_policy),
+            probing_depth: later.probing_depth.or(self.probing_depth),
+            tone: later.tone.or(self.tone),
+        }
+    }
+}
+
 impl InteractionPolicy {
     /// Takes each field from the session, else from the stored defaults, else the built-in default.
     pub fn resolve(session: &PolicyOverride, stored: &PolicyOverride) -> Self {

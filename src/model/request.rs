@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, Cap, Digest, RequestId, TaskId};
+use std::collections::BTreeMap;
+
+use super::{
+    ApprovalTarget, CallId, Cap, Digest, EscalateReason, PlanQuestion, RequestId, Stage, TaskId,
+};
 
 /// What a request is about. The panel draws all of them alike; the engine acts on the kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +18,30 @@ pub enum RequestKind {
     Cap { cap: Cap },
     /// Whether a call that was started before a crash took place.
     InDoubt { call: CallId },
+    /// Facts that are missing.
+    Questions { questions: Vec<PlanQuestion> },
+    /// There is no goal yet.
+    Goal,
+    /// Whether a pattern, an outline or a roadmap is right.
+    Draft { target: ApprovalTarget, version: u32 },
+    /// Whether a new subtype may be used.
+    Rfc { subtype: String, nearest: String },
+    /// A stage is not sure enough of its result.
+    LowConfidence { stage: Stage },
+    /// A stage breaks rules and could not be mended.
+    Validation { stage: Stage },
+    /// A limit of the conversation is reached.
+    PlanningCap { reason: EscalateReason },
+    /// The plan does not fit; the choices name what would help.
+    Escalation,
+    /// Whether a tool may be called.
+    Permission { call: CallId, tool: String, class: String },
+    /// An agent used up its iterations.
+    TaskCap { task: TaskId },
+    /// Whether a provider's key may be used.
+    Consent { provider: String },
+    /// The model gave nothing usable.
+    ModelTrouble { stage: Stage },
 }
 
 /// What a key in the panel stands for.
@@ -37,6 +65,46 @@ pub enum ChoiceAction {
     RaiseForSession,
     /// Stop; the question stays open.
     Stop,
+    /// Say yes to a draft.
+    Approve,
+    /// Say what should be different.
+    RequestChanges,
+    /// None of what was shown.
+    Reject,
+    /// Take another option of the roadmap, counted from 1.
+    PickOption(u8),
+    /// Answer in words.
+    Reply,
+    /// Leave it to the planner.
+    SkipQuestions,
+    /// Turn a proposal down.
+    Decline,
+    /// Go on past a limit.
+    GoOn,
+    /// Take a relaxation, counted from 1.
+    UseRelaxation(u8),
+    AcceptLate,
+    /// Go on without a model.
+    GoOffline,
+    /// Ask the model again.
+    TryAgain,
+    /// Edit by hand.
+    Edit,
+    /// Keep the plan as it is and stop.
+    KeepAndStop,
+    AllowOnce,
+    AllowForSession,
+    AllowAlways,
+    /// Refuse, with a reason that the agent sees.
+    Deny,
+    /// End the task.
+    StopTask,
+    /// The person takes the task over.
+    HandToMe,
+    /// Use the provider from now on.
+    UseProvider,
+    OfflineThisTime,
+    NeverUse,
 }
 
 /// One way to answer, with what follows from it.
@@ -100,11 +168,24 @@ pub struct Answer {
     /// What the person typed with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// Nodes that it is limited to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<TaskId>,
+    /// Answers by the key of the question, where several were put.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers: BTreeMap<String, String>,
+}
+
+impl Answer {
+    /// An answer with what the person typed.
+    pub fn saying(action: ChoiceAction, text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), ..Self::from(action) }
+    }
 }
 
 impl From<ChoiceAction> for Answer {
     fn from(action: ChoiceAction) -> Self {
-        Self { action, text: None }
+        Self { action, text: None, nodes: Vec::new(), answers: BTreeMap::new() }
     }
 }
 

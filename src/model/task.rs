@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Link, TaskId};
 
 /// How a task is carried out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
     /// A `ReAct` loop with tools.

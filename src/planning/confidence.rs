@@ -11,6 +11,8 @@ mod tests;
 
 pub use terms::{Facts, needed_facts};
 
+pub use crate::model::confidence::{Confidence, Term, Verdict};
+
 /// The numbers of this module, each under the name it has in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -56,47 +58,8 @@ impl Default for ConfidenceWeights {
     }
 }
 
-/// What a confidence means for its stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    Continue,
-    Retry,
-    Escalate,
-}
-
-/// One term of the heuristics, for display.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Term {
-    pub name: String,
-    pub weight: f64,
-    /// From 0 to 1.
-    pub value: f64,
-}
-
-impl Term {
-    fn new(name: &str, weight: f64, value: f64) -> Self {
-        Self { name: name.to_owned(), weight, value: unit(value) }
-    }
-}
-
-/// How sure a stage is, and why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Confidence {
-    pub stage: Stage,
-    /// C, rounded to 3 decimals.
-    pub value: f64,
-    /// L; none without a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub self_score: Option<f64>,
-    /// R.
-    pub rules: f64,
-    /// Hs.
-    pub heuristics: f64,
-    pub terms: Vec<Term>,
-    pub verdict: Verdict,
-    /// Whether the stage may go on: sure enough, and no fatal or repairable violation.
-    pub may_advance: bool,
+fn term(name: &str, weight: f64, value: f64) -> Term {
+    Term { name: name.to_owned(), weight, value: unit(value) }
 }
 
 /// Judges a stage of a plan by its violations and its heuristics.

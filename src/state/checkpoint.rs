@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{ApprovalRecord, RevisionHead};
 use super::{
-    BreakerSlice, PlanSlice, RequestSlice, RunSlice, SessionSlice, SessionState, TaskRow,
-    TaskTable, Totals,
+    BreakerSlice, PlanSlice, PlanningSlice, RequestSlice, RunSlice, SessionSlice, SessionState,
+    TaskRow, TaskTable, Totals,
 };
 use crate::event::{Event, PlanEvent, Record};
 use crate::model::{Plan, Seq};
@@ -23,6 +23,8 @@ pub struct Checkpoint {
     seq: Seq,
     at: Option<Timestamp>,
     session: SessionSlice,
+    #[serde(default)]
+    planning: PlanningSlice,
     revisions: Vec<RevisionHead>,
     approval: Option<ApprovalRecord>,
     abandoned: bool,
@@ -51,6 +53,7 @@ impl Checkpoint {
             seq: state.seq,
             at: state.at,
             session: state.session.clone(),
+            planning: state.planning.clone(),
             revisions: state.plan.revisions.clone(),
             approval: state.plan.approval.clone(),
             abandoned: state.plan.abandoned,
@@ -109,6 +112,7 @@ impl Checkpoint {
             seq: self.seq,
             at: self.at,
             session: self.session,
+            planning: self.planning,
             plan,
             requests: self.requests,
             tasks,

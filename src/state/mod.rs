@@ -7,6 +7,7 @@
 mod breakers;
 mod checkpoint;
 mod plan;
+mod planning;
 pub mod react_log;
 mod requests;
 pub mod result;
@@ -22,12 +23,13 @@ use serde::{Deserialize, Serialize};
 pub use breakers::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use plan::{PlanRevision, PlanSlice, RevisionHead};
+pub use planning::{Draft, PlanningSlice, Wish};
 pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run::{RunPhase, RunSlice};
 pub use session::SessionSlice;
 pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
 
-use crate::event::{CallEvent, Event, Record};
+use crate::event::{AgentEvent, CallEvent, Event, Record};
 use crate::model::{Seq, TaskId};
 use crate::planning::graph::SelectionKey;
 
@@ -36,6 +38,12 @@ use crate::planning::graph::SelectionKey;
 pub struct Totals {
     pub tokens: u64,
     pub cost: crate::model::MicroDollars,
+    /// Questions put to models.
+    #[serde(default)]
+    pub asks: u32,
+    /// Tokens of models whose price is not known.
+    #[serde(default)]
+    pub unpriced_tokens: u64,
     /// Records that made no sense where they stood.
     pub anomalies: u64,
     /// Records of kinds this version does not know.
@@ -48,6 +56,7 @@ pub struct SessionState {
     pub seq: Seq,
     pub at: Option<Timestamp>,
     pub session: SessionSlice,
+    pub planning: PlanningSlice,
     pub plan: PlanSlice,
     pub requests: RequestSlice,
     pub tasks: TaskTable,
@@ -123,6 +132,8 @@ impl SessionState {
             Event::Run(event) => self.apply_run(event, record.at),
             Event::Task(event) => self.tasks.apply(event, record.at),
             Event::Call(event) => self.apply_call(event, record),
+            Event::Planning(event) => self.planning.fold(event, record.at),
+            Event::Agent(event) => self.apply_agent(event, record.at),
             Event::Unknown(_) => {
                 self.totals.unknown += 1;
                 true
@@ -161,6 +172,37 @@ impl SessionState {
         sensible
     }
 
+    /// What models used up counts, whether they answered well or not.
+    fn apply_agent(&mut self, event: &AgentEvent, at: Timestamp) -> bool {
+        match event {
+            AgentEvent::ModelAsked { ask, .. } => {
+                let next = *ask == self.totals.asks + 1;
+                self.totals.asks = self.totals.asks.max(*ask);
+                return next;
+            }
+            AgentEvent::ModelAnswered { tokens, cost, .. }
+            | AgentEvent::ModelFailed { tokens, cost, .. } => {
+                self.totals.tokens = self.totals.tokens.saturating_add(*tokens);
+                match cost {
+                    Some(cost) => self.totals.cost = self.totals.cost.saturating_add(*cost),
+                    None => self.totals.unpriced_tokens += tokens,
+                }
+                self.planning.last_visible = Some(at);
+            }
+            AgentEvent::Partial { .. } => self.planning.last_visible = Some(at),
+            AgentEvent::Gated { decision } => {
+                let full = decision.get("should_escalate").and_then(serde_json::Value::as_bool);
+                let own = &self.planning.policy_set;
+                let free = own.approval_policy.is_none()
+                    && own.autonomy.is_none()
+                    && own.brainstorming_preference.is_none();
+                self.planning.small_goal = full == Some(false) && free;
+            }
+            _ => {}
+        }
+        true
+    }
+
     fn apply_plan(&mut self, event: &crate::event::PlanEvent, record: &Record) -> bool {
         let sensible = self.plan.apply(event, record);
         if let (crate::event::PlanEvent::Proposed { .. }, Some(current)) =
@@ -186,7 +228,11 @@ impl SessionState {
         if !self.requests.open.is_empty() {
             return SessionStatus::NeedsYou;
         }
+        if self.planning.place.state == crate::model::PlanState::Aborted {
+            return SessionStatus::Abandoned;
+        }
         match self.run.phase {
+            RunPhase::Idle if self.planning.works() => SessionStatus::Planning,
             RunPhase::Idle if self.plan.current.is_none() => SessionStatus::Planning,
             RunPhase::Idle => SessionStatus::Held,
             RunPhase::Running if self.tasks.only_people_left() => SessionStatus::Yours,

@@ -3,13 +3,15 @@
 //! An entry is a projection of a single record, so that a window of the trace costs what it shows, however long the
 //! session is. Text is passed on as it was journaled; whoever draws or prints it cleans it.
 
+mod planning;
+
 use jiff::Timestamp;
 
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
     RunEvent, SessionEvent, Stream, TaskEvent,
 };
-use crate::model::{Actor, ChoiceAction, RequestKind, Seq, TaskId};
+use crate::model::{Actor, ApprovalTarget, ChoiceAction, RequestKind, Seq, TaskId};
 
 /// What an entry is, for its glyph, its colour and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +31,15 @@ pub enum EntryKind {
     Run,
     Session,
     Unknown,
+}
+
+/// Whether the name of an event is enough to know what kind of step it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It is: the kind, or none for what only keeps books.
+    By(Option<EntryKind>),
+    /// The event itself has to be looked at.
+    Not,
 }
 
 impl EntryKind {
@@ -60,30 +71,21 @@ impl EntryKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// The kind of step an event is by its wire name; `None` for those that only keep books.
-    pub fn of_wire(kind: &str) -> Option<Self> {
-        Some(match kind {
-            "session.opened" | "task.started" | "call.spawned" => return None,
-            "plan.proposed" | "plan.approved" | "plan.abandoned" => Self::Plan,
-            "approval.asked" => Self::Asked,
-            "approval.refused" => Self::Refused,
-            "approval.answered" | "approval.withdrawn" => Self::Answered,
-            "task.handed_over" => Self::Yours,
-            "task.completed" => Self::Done,
-            "task.failed" => Self::Failed,
-            "task.skipped" => Self::Skipped,
-            "task.reset" => Self::Started,
-            "call.intended" => Self::Action,
-            "call.output" | "call.concluded" => Self::Observed,
-            "session.created"
-            | "session.closed"
-            | "session.workspace_moved"
-            | "session.anomaly_noted" => Self::Session,
-            "run.started" | "run.paused" | "run.continued" | "run.cap_raised"
-            | "run.limits_set" | "run.jobs_changed" | "run.interrupted" | "run.finished" => {
-                Self::Run
-            }
-            _ => Self::Unknown,
+    /// What the wire name alone says about the kind of step an event is.
+    pub fn of_wire(kind: &str) -> Told {
+        Told::By(match kind {
+            "session.opened" | "task.started" | "call.spawned" => None,
+            "plan.proposed" | "plan.approved" | "plan.abandoned" => Some(Self::Plan),
+            "approval.refused" => Some(Self::Refused),
+            "approval.answered" | "approval.withdrawn" => Some(Self::Answered),
+            "task.handed_over" => Some(Self::Yours),
+            "task.completed" => Some(Self::Done),
+            "task.skipped" => Some(Self::Skipped),
+            "task.reset" => Some(Self::Started),
+            "agent.thought" => Some(Self::Thought),
+            "agent.action" | "call.intended" => Some(Self::Action),
+            "agent.observation" | "call.output" | "call.concluded" => Some(Self::Observed),
+            _ => return Told::Not,
         })
     }
 
@@ -132,6 +134,8 @@ impl TraceEntry {
             Event::Run(event) => run(event),
             Event::Task(event) => task(event)?,
             Event::Call(event) => call(event)?,
+            Event::Planning(event) => planning::planning(event)?,
+            Event::Agent(event) => planning::agent(event)?,
             Event::Unknown(unknown) => (
                 EntryKind::Unknown,
                 format!("an event of a kind this version does not know: {}", record.event.kind()),
@@ -145,6 +149,31 @@ impl TraceEntry {
             kind,
             text,
             body,
+        })
+    }
+
+    /// The kind of entry a record gives, without building its text.
+    pub fn kind_of(event: &Event) -> Option<EntryKind> {
+        Some(match event {
+            Event::Session(SessionEvent::Opened { .. })
+            | Event::Task(TaskEvent::Started { .. })
+            | Event::Call(CallEvent::Spawned { .. }) => return None,
+            Event::Session(_) => EntryKind::Session,
+            Event::Plan(_) => EntryKind::Plan,
+            Event::Approval(ApprovalEvent::Asked { .. }) => EntryKind::Asked,
+            Event::Approval(ApprovalEvent::Refused { .. }) => EntryKind::Refused,
+            Event::Approval(_) => EntryKind::Answered,
+            Event::Run(_) => EntryKind::Run,
+            Event::Task(TaskEvent::HandedOver { .. }) => EntryKind::Yours,
+            Event::Task(TaskEvent::Completed { .. }) => EntryKind::Done,
+            Event::Task(TaskEvent::Failed { .. }) => EntryKind::Failed,
+            Event::Task(TaskEvent::Skipped { .. }) => EntryKind::Skipped,
+            Event::Task(TaskEvent::Reset { .. }) => EntryKind::Started,
+            Event::Call(CallEvent::Intended { .. }) => EntryKind::Action,
+            Event::Call(_) => EntryKind::Observed,
+            Event::Planning(event) => return planning::planning_kind(event),
+            Event::Agent(event) => return planning::agent_kind(event),
+            Event::Unknown(_) => EntryKind::Unknown,
         })
     }
 }
@@ -371,6 +400,29 @@ pub fn action_word(action: ChoiceAction) -> &'static str {
         ChoiceAction::RaiseOnce => "raised once",
         ChoiceAction::RaiseForSession => "raised for the session",
         ChoiceAction::Stop => "stopped",
+        ChoiceAction::Approve => "approved",
+        ChoiceAction::RequestChanges => "changes requested",
+        ChoiceAction::Reject => "rejected",
+        ChoiceAction::PickOption(_) => "another option picked",
+        ChoiceAction::Reply => "answered",
+        ChoiceAction::SkipQuestions => "left to the planner",
+        ChoiceAction::Decline => "declined",
+        ChoiceAction::GoOn => "told to go on",
+        ChoiceAction::UseRelaxation(_) => "relaxed",
+        ChoiceAction::AcceptLate => "accepted late",
+        ChoiceAction::GoOffline => "told to go on offline",
+        ChoiceAction::TryAgain => "told to try again",
+        ChoiceAction::Edit => "edited by hand",
+        ChoiceAction::KeepAndStop => "kept and stopped",
+        ChoiceAction::AllowOnce => "allowed once",
+        ChoiceAction::AllowForSession => "allowed for the session",
+        ChoiceAction::AllowAlways => "always allowed",
+        ChoiceAction::Deny => "denied",
+        ChoiceAction::StopTask => "task stopped",
+        ChoiceAction::HandToMe => "taken over",
+        ChoiceAction::UseProvider => "provider allowed",
+        ChoiceAction::OfflineThisTime => "offline this time",
+        ChoiceAction::NeverUse => "provider refused",
     }
 }
 
@@ -379,7 +431,21 @@ pub fn request_word(kind: &RequestKind) -> &'static str {
     match kind {
         RequestKind::FinalPlan { .. } => "final plan",
         RequestKind::InDoubt { .. } => "call in doubt",
-        RequestKind::Cap { .. } => "cap reached",
+        RequestKind::Cap { .. } | RequestKind::PlanningCap { .. } => "cap reached",
+        RequestKind::Questions { .. } => "questions",
+        RequestKind::Goal => "goal",
+        RequestKind::Draft { target: ApprovalTarget::Pattern, .. } => "pattern",
+        RequestKind::Draft { target: ApprovalTarget::Outline, .. } => "outline",
+        RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => "roadmap",
+        RequestKind::Draft { target: ApprovalTarget::Final, .. } => "final plan",
+        RequestKind::Rfc { .. } => "new subtype",
+        RequestKind::LowConfidence { .. } => "low confidence",
+        RequestKind::Validation { .. } => "broken rules",
+        RequestKind::Escalation => "does not fit",
+        RequestKind::Permission { .. } => "permission",
+        RequestKind::TaskCap { .. } => "task at its limit",
+        RequestKind::Consent { .. } => "provider",
+        RequestKind::ModelTrouble { .. } => "model trouble",
     }
 }
 

@@ -199,6 +199,8 @@ impl Bench {
             durability: engine::Durability::default(),
             caps: planwright::model::Caps::default(),
             adapt_jobs: false,
+            planner: None,
+            keep_policy: Arc::new(|_| {}),
             redactor: planwright::text::Redactor::default(),
         };
         engine::start(journal, state, first, options)

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Decided, Decision, Effect, reset, skipping, started};
+use super::{Decided, Decision, Effect, planning, reset, skipping, started};
 use crate::engine::caps;
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, PlanEvent, Refusal, RunEvent, TaskEvent,
@@ -26,6 +26,9 @@ pub(super) fn answer(
     if answer.action == ChoiceAction::Stop {
         return Ok(Decision::default().then(Effect::Close(CloseReason::NeedsPerson)));
     }
+    if let Some(decided) = planning::answer(state, &open.request, answer, by, jobs, now) {
+        return decided;
+    }
     let answered = Decision::of(ApprovalEvent::Answered { id, answer: answer.clone(), by });
     match &open.request.kind {
         RequestKind::FinalPlan { hash, .. } => {
@@ -33,6 +36,7 @@ pub(super) fn answer(
         }
         RequestKind::InDoubt { call } => in_doubt(state, answered, answer.action, call, by),
         RequestKind::Cap { cap } => raise(state, answered, answer.action, *cap, now),
+        _ => None,
     }
     .ok_or(Refusal::NotOffered { id })?
 }

@@ -1,6 +1,7 @@
 //! What a command means now. Pure: the driver journals the events and only then starts the effects.
 
 mod answer;
+pub mod planning;
 pub mod requests;
 
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::event::{
     ApprovalEvent, CloseReason, Command, Event, PauseCause, PlanEvent, Refusal, RunEvent, TaskEvent,
 };
 use crate::model::{
-    Actor, CallId, GraphFacts, Normalization, Plan, RequestKind, SkipReason, TaskId,
+    Actor, CallId, GraphFacts, Normalization, Plan, PolicyOverride, RequestKind, SkipReason, TaskId,
 };
 use crate::state::{PlanRevision, RunPhase, SessionState, TaskStatus};
 
@@ -26,6 +27,10 @@ pub enum Effect {
     Cancel(CallId),
     /// Let go of the session in good order.
     Close(CloseReason),
+    /// Keep how the person wants to be talked to for later sessions.
+    SavePolicy(PolicyOverride),
+    /// End the stage of planning that is under way.
+    CancelStage,
 }
 
 /// What a command leads to.
@@ -64,6 +69,16 @@ pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp
         Command::SkipTask { task, with_dependents } => skip(state, task, *with_dependents, jobs),
         Command::CancelTask { task } => cancel(state, task),
         Command::SetJobs { jobs } => set_jobs(state, *jobs),
+        Command::SetPolicy { set, save, by } => planning::set_policy(set, *save, *by),
+        Command::Comment { node, text } => planning::comment(state, node, text),
+        Command::Lock { node, on } => planning::lock(state, node, *on),
+        Command::Edit { edit } => planning::edit(state, edit, now),
+        Command::Undo => planning::undo(state, false, now),
+        Command::Redo => planning::undo(state, true, now),
+        Command::RequestChanges { text, nodes } => {
+            planning::request_changes(state, text, nodes, now)
+        }
+        Command::AbandonPlan { by } => planning::abandon(state, *by, now),
         Command::Close { why } => Ok(Decision::default().then(Effect::Close(why.clone()))),
     };
     decided.unwrap_or_else(|why| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Term, unit};
+use super::{Term, term, unit};
 use crate::model::{
     AssumptionOrigin, NodeType, PatternType, PlanContext, PlanNode, Roadmap, Role, Schedule,
     TaskId, Weekday, WeeklyHours,
@@ -45,10 +45,10 @@ fn outline(plan: &PlanArtifacts, facts: &Facts) -> Vec<Term> {
         nodes.iter().filter(|node| node.node_type == NodeType::Task).collect();
     let checked = tasks.iter().filter(|task| !task.done_when.trim().is_empty()).count();
     vec![
-        Term::new("template roles", 0.30, roles),
-        Term::new("tasks with done_when", 0.25, share(checked as f64, tasks.len() as f64)),
-        Term::new("balance", 0.25, balance(plan)),
-        Term::new(
+        term("template roles", 0.30, roles),
+        term("tasks with done_when", 0.25, share(checked as f64, tasks.len() as f64)),
+        term("balance", 0.25, balance(plan)),
+        term(
             "context",
             0.20,
             known_context(
@@ -142,10 +142,10 @@ fn of_roadmap(context: &PlanContext, roadmap: &Roadmap) -> Vec<Term> {
     let effort = f64::from(tree.minutes(&roadmap.root_id));
     let fit = capacity(context).map_or(1.0, |capacity| effort_fit(effort, capacity));
     vec![
-        Term::new("leaves with estimate", 0.35, share(estimated as f64, count)),
-        Term::new("leaves linked or first", 0.25, share(connected.count() as f64, count)),
-        Term::new("option margin", 0.20, option_margin(roadmap)),
-        Term::new("effort fit", 0.20, fit),
+        term("leaves with estimate", 0.35, share(estimated as f64, count)),
+        term("leaves linked or first", 0.25, share(connected.count() as f64, count)),
+        term("option margin", 0.20, option_margin(roadmap)),
+        term("effort fit", 0.20, fit),
     ]
 }
 
@@ -187,10 +187,10 @@ fn of_schedule(context: &PlanContext, roadmap: &Roadmap, schedule: &Schedule) ->
     let preferred =
         if windows.is_empty() { 1.0 } else { share(inside(context, windows, schedule), placed) };
     vec![
-        Term::new("placed", 0.40, share(placed, total)),
-        Term::new("slack", 0.25, slack(context, schedule)),
-        Term::new("utilization fit", 0.20, fit),
-        Term::new("preferred windows", 0.15, preferred),
+        term("placed", 0.40, share(placed, total)),
+        term("slack", 0.25, slack(context, schedule)),
+        term("utilization fit", 0.20, fit),
+        term("preferred windows", 0.15, preferred),
     ]
 }
 

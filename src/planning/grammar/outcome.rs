@@ -3,25 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::table::is_infeasible;
+pub use crate::model::Stage;
 use crate::model::{Severity, Violation};
 
-/// The three stages of drafting a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    Outline,
-    Roadmap,
-    Schedule,
-}
-
-impl Stage {
-    /// The first digits of the rules that are its own to mend.
-    fn owns(self, rule: &str) -> bool {
-        match self {
-            Self::Outline => rule.starts_with("G1") || rule.starts_with("G2"),
-            Self::Roadmap => rule.starts_with("G3"),
-            Self::Schedule => rule.starts_with("G4"),
-        }
+/// Whether a broken rule is the stage's own to mend.
+fn owns(stage: Stage, rule: &str) -> bool {
+    match stage {
+        Stage::Outline => rule.starts_with("G1") || rule.starts_with("G2"),
+        Stage::Roadmap => rule.starts_with("G3"),
+        Stage::Schedule => rule.starts_with("G4"),
     }
 }
 
@@ -45,7 +35,7 @@ pub fn outcome(stage: Stage, violations: &[Violation]) -> Outcome {
         Outcome::InvalidFatal
     } else if with(Severity::Fatal).next().is_some() {
         Outcome::Infeasible
-    } else if with(Severity::Repairable).any(|found| !stage.owns(&found.rule)) {
+    } else if with(Severity::Repairable).any(|found| !owns(stage, &found.rule)) {
         Outcome::InvalidUpstream
     } else if with(Severity::Repairable).next().is_some() {
         Outcome::InvalidRetryable

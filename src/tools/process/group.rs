@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group,
+};
 
 fn group_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw)
@@ -11,15 +13,21 @@ fn group_of(pid: u32) -> Option<Pid> {
 /// Asks a group to end and, after the grace period, ends it.
 pub(super) async fn end(pid: u32, grace: Duration) {
     let Some(group) = group_of(pid) else { return };
-    let _ = kill_process_group(group, Signal::TERM);
+    signal(group, Signal::TERM);
     let deadline = tokio::time::Instant::now() + grace;
     while tokio::time::Instant::now() < deadline {
-        if test_kill_process_group(group).is_err() {
+        if test_kill_process_group(group).is_err() && test_kill_process(group).is_err() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let _ = kill_process_group(group, Signal::KILL);
+    signal(group, Signal::KILL);
+}
+
+/// Signals a group, and its first process apart: right after its start it may not have made its group yet.
+fn signal(group: Pid, signal: Signal) {
+    let _ = kill_process_group(group, signal);
+    let _ = rustix::process::kill_process(group, signal);
 }
 
 /// Ends a group at once.

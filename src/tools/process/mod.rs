@@ -3,9 +3,12 @@
 //! Cancelling ends the whole group: first politely, then for good. Output is handed on in pieces of whole lines where
 //! possible, already redacted, because what is journaled is what everybody later reads.
 
+mod collect;
 mod group;
 mod output;
+mod spawner;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -15,6 +18,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub use collect::{Collected, collect};
 use group::GroupGuard;
 pub use group::{CALL_VARIABLE, end_leftovers, start_ticks};
 use output::{Limiter, Lines};
@@ -22,6 +26,7 @@ use output::{Limiter, Lines};
 use crate::event::{CallOutcome, Stream, Usage};
 use crate::model::CallId;
 use crate::text::Redactor;
+use crate::tools::sandbox::{ARGV0, Launcher};
 
 /// How long a group may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -43,6 +48,17 @@ pub struct ProcessSpec {
     /// How many bytes of output are kept.
     pub output_limit: usize,
     pub redactor: Redactor,
+    pub launch: Launch,
+}
+
+/// Whose command it is, and so what it may see and do.
+#[derive(Clone, Debug, Default)]
+pub enum Launch {
+    /// The person's own: it sees their environment.
+    #[default]
+    Person,
+    /// A model's: it sees these variables alone, and is confined where there is a launcher.
+    Model { environment: BTreeMap<String, String>, launcher: Option<Launcher> },
 }
 
 /// What a call reports while it is carried out, in order; `Ended` is the last.
@@ -119,7 +135,19 @@ pub async fn run(spec: ProcessSpec, cancel: CancellationToken, reports: Reports)
 }
 
 fn spawn(spec: &ProcessSpec) -> std::io::Result<Child> {
-    let mut command = Command::new("/bin/sh");
+    let mut command = match &spec.launch {
+        // The helper makes a session, and with it a group, of its own.
+        Launch::Model { launcher: Some(launcher), .. } => {
+            let mut command = Command::new(&launcher.helper);
+            command.arg0(ARGV0).arg(&launcher.profile).arg("/bin/sh");
+            command
+        }
+        _ => {
+            let mut command = Command::new("/bin/sh");
+            command.process_group(0);
+            command
+        }
+    };
     command
         .arg("-c")
         .arg(&spec.command)
@@ -127,13 +155,15 @@ fn spawn(spec: &ProcessSpec) -> std::io::Result<Child> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
         .kill_on_drop(true);
+    if let Launch::Model { environment, .. } = &spec.launch {
+        command.env_clear().envs(environment);
+    }
     for name in &spec.without {
         command.env_remove(name);
     }
     command.envs(spec.with.iter().map(|(name, value)| (name, value)));
-    command.spawn()
+    spawner::spawn(command)
 }
 
 fn could_not_start(spec: &ProcessSpec, error: &std::io::Error) -> String {
@@ -206,7 +236,19 @@ async fn attend(
         }
     };
     drain(&mut pieces, lines, limiter, reports).await;
+    if let Launch::Model { .. } = &spec.launch {
+        end_marked(spec).await;
+    }
     stopped.unwrap_or_else(|| exit_outcome(status))
+}
+
+/// Ends what a model's command left running in another group. The person's own commands may leave something behind.
+async fn end_marked(spec: &ProcessSpec) {
+    let mark =
+        spec.with.iter().find(|(name, _)| name == CALL_VARIABLE).map(|(_, mark)| mark.clone());
+    if let Some(mark) = mark {
+        let _ = tokio::task::spawn_blocking(move || end_leftovers(&mark)).await;
+    }
 }
 
 async fn sleep_until(at: Option<tokio::time::Instant>) {
@@ -284,6 +326,7 @@ mod tests {
             time_limit: limit,
             output_limit: 1024,
             redactor: Redactor::default(),
+            launch: Launch::Person,
         };
         let cancel = CancellationToken::new();
         let (sender, mut receiver) = mpsc::channel(4);

@@ -51,14 +51,39 @@ fn join(row: &mut AnswerRow, other: AnswerRow) {
 }
 
 fn key_of(action: ChoiceAction) -> Action {
+    use ChoiceAction as Choice;
     match action {
-        ChoiceAction::ApproveAndRun | ChoiceAction::Happened | ChoiceAction::RaiseOnce => {
-            Action::Yes
-        }
-        ChoiceAction::ApproveAndStop | ChoiceAction::RaiseForSession => Action::YesWider,
-        ChoiceAction::Abandon | ChoiceAction::Stop => Action::No,
-        ChoiceAction::RunAgain => Action::Again,
-        ChoiceAction::SkipAlone | ChoiceAction::SkipWithDependents => Action::PassOver,
+        Choice::ApproveAndRun
+        | Choice::Approve
+        | Choice::Happened
+        | Choice::RaiseOnce
+        | Choice::Reply
+        | Choice::GoOn
+        | Choice::UseRelaxation(_)
+        | Choice::PickOption(_)
+        | Choice::AllowOnce
+        | Choice::UseProvider => Action::Yes,
+        Choice::ApproveAndStop
+        | Choice::RaiseForSession
+        | Choice::SkipQuestions
+        | Choice::AcceptLate
+        | Choice::KeepAndStop
+        | Choice::AllowForSession
+        | Choice::AllowAlways
+        | Choice::OfflineThisTime => Action::YesWider,
+        Choice::Abandon
+        | Choice::Stop
+        | Choice::Reject
+        | Choice::Decline
+        | Choice::Deny
+        | Choice::StopTask
+        | Choice::NeverUse => Action::No,
+        Choice::RunAgain
+        | Choice::TryAgain
+        | Choice::RequestChanges
+        | Choice::Edit
+        | Choice::GoOffline => Action::Again,
+        Choice::SkipAlone | Choice::SkipWithDependents | Choice::HandToMe => Action::PassOver,
     }
 }
 

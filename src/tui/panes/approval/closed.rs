@@ -63,6 +63,10 @@ pub(super) fn subject(kind: &RequestKind) -> String {
         RequestKind::FinalPlan { hash, revision } => format!("{word} r{revision} {}", hash.short()),
         RequestKind::InDoubt { call } => format!("{word} {call}"),
         RequestKind::Cap { cap } => format!("{word} {}", cap.name()),
+        RequestKind::Permission { call, tool, .. } => format!("{word} {tool} {call}"),
+        RequestKind::Rfc { subtype, .. } => format!("{word} {subtype}"),
+        RequestKind::Consent { provider } => format!("{word} {provider}"),
+        _ => word.to_owned(),
     }
 }
 

@@ -57,7 +57,7 @@ fn lines(request: &Request, state: &SessionState, width: usize) -> Vec<CardLine>
     paragraph(&mut lines, &request.why, Role::Dim, width);
     let plan = match request.kind {
         RequestKind::FinalPlan { .. } => state.plan.current.as_deref(),
-        RequestKind::InDoubt { .. } | RequestKind::Cap { .. } => None,
+        _ => None,
     };
     if let Some(revision) = plan {
         for note in &revision.normalization {
@@ -81,7 +81,7 @@ fn lines(request: &Request, state: &SessionState, width: usize) -> Vec<CardLine>
 fn commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
     let plan = match request.kind {
         RequestKind::FinalPlan { .. } => state.plan.current.as_deref(),
-        RequestKind::InDoubt { .. } | RequestKind::Cap { .. } => None,
+        _ => None,
     };
     let tasks = plan.map(|revision| revision.plan.tasks.as_slice()).unwrap_or_default();
     let planned: Vec<(&str, &str)> = tasks

@@ -16,6 +16,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+mod planning;
+
 use super::caps;
 use super::controller::{self, Effect};
 use super::coordinator;
@@ -56,6 +58,7 @@ pub enum EngineError {
 enum Start {
     Job(Box<Job>),
     Effect(Effect),
+    Stage,
 }
 
 /// A batch on its way to the disk.
@@ -93,6 +96,10 @@ pub(super) struct Driver {
     closing: Option<CloseReason>,
     /// The last event that went to the journal, durable or not.
     sent: Seq,
+    stage: Option<planning::StageInFlight>,
+    stages: u64,
+    stage_in: mpsc::Sender<(u64, planning::StageReport)>,
+    stage_out: mpsc::Receiver<(u64, planning::StageReport)>,
 }
 
 impl Driver {
@@ -105,6 +112,7 @@ impl Driver {
     ) -> Self {
         let (reports_in, reports) = mpsc::channel(REPORTS);
         let sent = state.seq;
+        let (stage_in, stage_out) = mpsc::channel(REPORTS);
         let mut driver = Self {
             journal,
             state,
@@ -127,6 +135,10 @@ impl Driver {
             rate_limited: 0,
             closing: None,
             sent,
+            stage: None,
+            stages: 0,
+            stage_in,
+            stage_out,
         };
         driver.rebuild_queue();
         driver
@@ -193,6 +205,7 @@ impl Driver {
                 self.on_report(&call, report);
                 self.gather().await;
             }
+            Some((stage, report)) = self.stage_out.recv() => self.on_stage(stage, report),
             Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
             command = self.inbox.recv(), if self.closing.is_none() => match command {
                 Some(command) => self.on_command(&command),
@@ -450,6 +463,7 @@ impl Driver {
             self.say_goodbye();
             return;
         }
+        self.carry_on_planning();
         if self.state.run.phase != RunPhase::Running || !self.state.may_run() || self.hold_at_cap()
         {
             return;
@@ -654,6 +668,9 @@ impl Driver {
                 }
             }
             Start::Effect(Effect::Close(why)) => self.close(why),
+            Start::Effect(Effect::SavePolicy(set)) => (self.options.keep_policy)(&set),
+            Start::Effect(Effect::CancelStage) => self.cancel_stage(),
+            Start::Stage => self.start_stage(),
         }
     }
 
@@ -669,6 +686,7 @@ impl Driver {
         if self.closing.is_none() {
             self.closing = Some(why);
             self.running.values().for_each(CancellationToken::cancel);
+            self.cancel_stage();
         }
     }
 
@@ -682,6 +700,9 @@ impl Driver {
             return;
         }
         let Some(why) = self.closing.clone() else { return };
+        if why == CloseReason::NeedsPerson {
+            self.note_no_response();
+        }
         // A run that the person paused stays paused.
         if self.state.run.phase == RunPhase::Running {
             let words = match &why {

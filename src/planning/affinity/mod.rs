@@ -1,22 +1,53 @@
 //! How well a tool fits a task: features of the description against the profile of the tool.
 
+mod correlation;
+mod derive;
+mod profiles;
+mod rank;
+
 use std::collections::BTreeSet;
+
+pub use correlation::rank_correlation;
+pub use derive::derived;
+pub use profiles::{ProfileError, Profiles};
+pub use rank::{Ranked, THRESHOLD, choose, rank};
 
 use serde::{Deserialize, Serialize};
 
 /// What is known about a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolProfile {
     pub name: String,
+    #[serde(default)]
     pub description: String,
+    #[serde(default)]
     pub supported_data_types: BTreeSet<String>,
+    #[serde(default)]
     pub domains: BTreeSet<String>,
     /// The lowest and the highest complexity it is good for, 1 to 5.
+    #[serde(default = "any_complexity")]
     pub complexity_support: (u8, u8),
+    #[serde(default = "unknown")]
     pub historical_accuracy: f64,
+    #[serde(default)]
     pub average_latency_ms: f64,
+    #[serde(default)]
     pub cost_per_token: f64,
+    #[serde(default = "unknown")]
     pub reliability_score: f64,
+    /// When a call last taught something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_updated: Option<jiff::Timestamp>,
+}
+
+fn any_complexity() -> (u8, u8) {
+    (1, 5)
+}
+
+/// What accuracy and reliability are before anything is known.
+fn unknown() -> f64 {
+    0.5
 }
 
 impl ToolProfile {
@@ -27,11 +58,12 @@ impl ToolProfile {
             description: String::new(),
             supported_data_types: BTreeSet::new(),
             domains: BTreeSet::new(),
-            complexity_support: (1, 5),
-            historical_accuracy: 0.5,
+            complexity_support: any_complexity(),
+            historical_accuracy: unknown(),
             average_latency_ms: 0.0,
             cost_per_token: 0.0,
-            reliability_score: 0.5,
+            reliability_score: unknown(),
+            last_updated: None,
         }
     }
 
@@ -71,8 +103,8 @@ const HARD: [&str; 5] = ["compare", "analyse", "design", "prove", "migrate"];
 const NOW: [&str; 3] = ["latest", "current", "today"];
 const PAST: [&str; 4] = ["since", "history", "archive", "previously"];
 
-/// Reads the features of a description.
-pub fn features(description: &str) -> Features {
+/// Reads the features of a description. `year` is the present one: an earlier one in the text means the past.
+pub fn features(description: &str, year: i16) -> Features {
     let lower = description.to_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -89,7 +121,7 @@ pub fn features(description: &str) -> Features {
     if any(&NOW) {
         tags.insert("current");
     }
-    if any(&PAST) {
+    if any(&PAST) || words.iter().any(|word| is_past_year(word, year)) {
         tags.insert("historical");
     }
     Features {
@@ -98,6 +130,11 @@ pub fn features(description: &str) -> Features {
         complexity: complexity.clamp(1, 5),
         tags,
     }
+}
+
+/// Whether a word is a year before this one, and not too long ago to be meant as one.
+fn is_past_year(word: &str, year: i16) -> bool {
+    word.len() == 4 && word.parse().is_ok_and(|found: i16| (1900..year).contains(&found))
 }
 
 /// The parts of a score, kept so that a person can be told why.
@@ -199,14 +236,27 @@ mod tests {
 
     #[test]
     fn features_follow_the_keyword_tables() {
-        let code = features("Refactor the parser function and compile it");
+        let code = features("Refactor the parser function and compile it", 2026);
         assert_eq!(code.data_types, BTreeSet::from(["code"]));
         assert_eq!((code.domains, code.complexity), (BTreeSet::from(["general"]), 1));
-        let news = features("Compare the latest market figures since 2020");
+        let news = features("Compare the latest market figures since 2020", 2026);
         assert_eq!(news.data_types, BTreeSet::from(["table", "web"]));
         assert_eq!(news.tags, BTreeSet::from(["current", "historical"]));
         assert_eq!(news.complexity, 3);
-        assert_eq!(features("").data_types, BTreeSet::from(["text"]));
+        assert_eq!(features("", 2026).data_types, BTreeSet::from(["text"]));
+    }
+
+    #[test]
+    fn a_past_year_is_history_and_the_present_one_is_not() {
+        assert!(features("Sales of 2019", 2026).tags.contains("historical"));
+        assert!(features("Sales of 2026", 2026).tags.is_empty());
+        assert!(features("Room 1234", 2026).tags.is_empty());
+    }
+
+    #[test]
+    fn words_for_now_need_the_web() {
+        let now = features("What is the weather today", 2026);
+        assert!(now.tags.contains("current") && now.data_types.contains("web"));
     }
 
     #[test]
@@ -222,7 +272,7 @@ mod tests {
             let mut profile = ToolProfile::new("x");
             profile.historical_accuracy = accuracy;
             profile.cost_per_token = cost;
-            let affinity = Affinity::score(&features(&text), &profile, &["web"], 9.0);
+            let affinity = Affinity::score(&features(&text, 2026), &profile, &["web"], 9.0);
             prop_assert!((0.0..=1.0).contains(&affinity.score));
         }
     }

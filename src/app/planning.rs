@@ -1,0 +1,190 @@
+//! Starting a planning conversation: the planner with what surrounds it, and the first events of the session.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::{App, PROGRAM};
+use crate::engine::controller::planning::thread_id;
+use crate::engine::planner::{Planner, PlannerSettings};
+use crate::engine::{self, SessionHandle};
+use crate::event::{AgentEvent, Event, FORMAT, PlanningEvent, SessionEvent};
+use crate::model::{FixedEvent, PlanContext, PolicyOverride, SessionId};
+use crate::planning::export;
+use crate::planning::gate::{self, GatePolicy, Signals, complexity, features};
+use crate::planning::offline::{Library, Source};
+use crate::state::SessionState;
+use crate::store::{NewSession, SessionSummary, Store};
+
+/// A goal and how it is to be planned.
+#[derive(Clone, Debug, Default)]
+pub struct GoalWish {
+    pub goal: String,
+    /// What the person set on the command line, over their stored defaults.
+    pub policy: PolicyOverride,
+    pub gate: GatePolicy,
+    /// A calendar file to plan around.
+    pub calendar: Option<PathBuf>,
+}
+
+impl App {
+    /// Makes a session of a goal and starts planning it.
+    pub fn start_goal(
+        &self,
+        store: &Store,
+        wish: &GoalWish,
+        workspace: &Path,
+    ) -> anyhow::Result<SessionHandle> {
+        let id = SessionId::from_uuid(uuid::Uuid::now_v7());
+        let workspace = workspace.to_string_lossy().into_owned();
+        let goal = self.redactor().redact(wish.goal.trim()).into_owned();
+        let title: String = goal.chars().take(120).collect();
+        store.create_session(NewSession {
+            id: id.clone(),
+            created_at: Timestamp::now(),
+            format: FORMAT,
+            parent: None,
+            summary: SessionSummary {
+                title: title.clone(),
+                workspace: workspace.clone(),
+                status: "planning".to_owned(),
+                ..SessionSummary::default()
+            },
+        })?;
+        let journal = store.acquire(&id)?;
+        let mut options = self.engine_options();
+        let events = self.calendar_events(wish.calendar.as_deref())?;
+        options.planner = Some(Arc::new(self.planner(&id, events)?));
+        let policy = self.stored_policy(store)?.with(&wish.policy);
+        let first: Vec<Event> = vec![
+            SessionEvent::Created {
+                format: FORMAT,
+                program: PROGRAM.to_owned(),
+                title,
+                goal: Some(goal.clone()),
+                workspace,
+                plan_file: None,
+            }
+            .into(),
+            SessionEvent::Opened { program: PROGRAM.to_owned(), pid: std::process::id() }.into(),
+            PlanningEvent::Began {
+                goal: goal.clone(),
+                thread_id: thread_id(&self.user(), &id),
+                policy,
+                limits: self.settings.plan_limits(),
+                drafter: "offline".to_owned(),
+            }
+            .into(),
+            AgentEvent::Gated { decision: gated(&goal, &wish.gate)? }.into(),
+        ];
+        Ok(engine::start(journal, SessionState::default(), first, options))
+    }
+
+    /// The planner of a session.
+    pub(super) fn planner(
+        &self,
+        session: &SessionId,
+        events: Vec<FixedEvent>,
+    ) -> anyhow::Result<Planner> {
+        let zone = TimeZone::system();
+        Ok(Planner {
+            library: Arc::new(self.library()?),
+            time_zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+            events: events.into(),
+            others: Arc::from([]),
+            settings: PlannerSettings::default(),
+            session: session.to_string(),
+        })
+    }
+
+    /// The built-in templates and those in the config directory. One with an error is told and left out.
+    #[expect(
+        clippy::print_stderr,
+        reason = "a broken template must not spoil the plan on standard output"
+    )]
+    fn library(&self) -> anyhow::Result<Library> {
+        let templates = own_files(&self.config_dir().join("templates"))?;
+        let topics = own_files(&self.config_dir().join("topics"))?;
+        let (library, errors) = Library::with(&sources(&templates), &sources(&topics));
+        for error in errors {
+            eprintln!("planwright: {}", crate::text::clean_line(&error.to_string()));
+        }
+        Ok(library)
+    }
+
+    fn calendar_events(&self, path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
+        let Some(path) = path else { return Ok(Vec::new()) };
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            crate::cli::Problem::usage(format!(
+                "could not read the calendar {}: {error}",
+                path.display()
+            ))
+        })?;
+        let zone = TimeZone::system();
+        let now = Timestamp::now();
+        let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
+        Ok(export::read_ical(&text, zone.iana_name().unwrap_or("UTC"), now, far)?.events)
+    }
+
+    /// What the person keeps as their way of being talked to.
+    fn stored_policy(&self, store: &Store) -> anyhow::Result<PolicyOverride> {
+        let kept = store.note(POLICY_NOTE)?;
+        Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    }
+
+    /// The name in thread ids: the setting, else the login name, else `local`.
+    fn user(&self) -> String {
+        let login = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
+        let name = self.settings.user_id.value.clone().or(login);
+        name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "local".to_owned())
+    }
+}
+
+/// The key under which the person's own policy is remembered.
+pub const POLICY_NOTE: &str = "interaction_policy";
+
+/// Whether a single pass is enough, by the words of the goal alone.
+fn gated(goal: &str, policy: &GatePolicy) -> anyhow::Result<serde_json::Value> {
+    let signals = Signals {
+        // One deterministic drafter gives one sample, which agrees with itself.
+        overlap: None,
+        conflict: Some(0.0),
+        complexity: Some(complexity(features(goal))),
+    };
+    let decision = gate::decide(policy, signals, 3, None);
+    serde_json::to_value(decision).context("writing the gate's decision")
+}
+
+/// Refuses a goal that cannot be planned before a session is made of it.
+pub fn check_goal(goal: &str) -> Result<(), crate::cli::Problem> {
+    if goal.trim().chars().count() > PlanContext::MAX_GOAL_CHARS {
+        return Err(crate::cli::Problem::failed(format!(
+            "the goal has more than {} characters",
+            PlanContext::MAX_GOAL_CHARS
+        ))
+        .remedy("say it in a sentence or two; details can follow as changes"));
+    }
+    Ok(())
+}
+
+fn sources(files: &[(String, String)]) -> Vec<Source<'_>> {
+    files.iter().map(|(name, text)| Source { name, text }).collect()
+}
+
+fn own_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    let mut paths: Vec<PathBuf> = match std::fs::read_dir(dir) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => return Ok(Vec::new()),
+    };
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("reading {}", path.display()))?;
+        Ok((path.display().to_string(), text))
+    };
+    paths.into_iter().map(read).collect()
+}

@@ -1,0 +1,523 @@
+//! What the person is asked while planning, with what every answer leads to.
+
+use crate::model::request::Detail;
+use crate::model::{
+    ApprovalTarget, Choice, ChoiceAction as A, EscalateReason, PauseKind, PlanState, Request,
+    RequestId, RequestKind, Stage, StageJudgement,
+};
+use crate::planning::offline::difference;
+use crate::planning::voice::{self, Cta, Speech};
+use crate::state::{PlanRevision, PlanningSlice};
+
+/// How many findings a card names.
+const FINDINGS: usize = 3;
+
+/// The request of a place that waits for the person, and the words that go with it.
+pub(super) fn of_place(id: RequestId, talk: &PlanningSlice) -> Option<(Request, String)> {
+    let place = talk.place;
+    Some(match (place.state, place.pause, place.target) {
+        (PlanState::SeekApproval, _, Some(target)) => draft(id, talk, target),
+        (PlanState::NeedsSchedEscalation, ..) => escalation(id, talk),
+        (_, Some(PauseKind::Questions), _) => questions(id, talk),
+        (_, Some(PauseKind::Goal), _) => goal(id, talk),
+        (_, Some(PauseKind::Rfc), _) => rfc(id, talk),
+        (_, Some(PauseKind::LowConfidence), _) => low_confidence(id, talk),
+        (_, Some(PauseKind::Validation), _) => validation(id, talk),
+        (_, Some(PauseKind::Cap), _) => cap(id, talk),
+        (_, Some(PauseKind::Budget), _) => budget(id, talk),
+        (_, Some(PauseKind::Approval), Some(target)) => draft(id, talk, target),
+        _ => return None,
+    })
+}
+
+fn request(id: RequestId, kind: RequestKind, question: &str, why: impl Into<String>) -> Request {
+    Request {
+        id,
+        kind,
+        question: question.to_owned(),
+        why: why.into(),
+        verbatim: Vec::new(),
+        details: Vec::new(),
+        choices: Vec::new(),
+        task: None,
+    }
+}
+
+fn spoken(talk: &PlanningSlice, speech: &Speech) -> String {
+    voice::say(&talk.policy(), talk.response_text.is_empty(), speech)
+}
+
+fn abandon() -> Choice {
+    Choice::new(A::Abandon, "abandon", "planning ends; what was drafted stays readable")
+}
+
+fn questions(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let count = talk.questions.len();
+    let question = match talk.questions.as_slice() {
+        [only] => only.text.clone(),
+        _ => format!("{count} questions before the draft"),
+    };
+    let mut asked = request(
+        id,
+        RequestKind::Questions { questions: talk.questions.clone() },
+        &question,
+        "the answer changes how large the plan is; what you skip is assumed and listed",
+    );
+    if count > 1 {
+        for (number, question) in talk.questions.iter().enumerate() {
+            asked.details.push(Detail::new(&format!("{}", number + 1), question.text.clone()));
+        }
+    }
+    for question in &talk.questions {
+        asked
+            .details
+            .push(Detail::new("assumed", format!("{}: {}", question.key, question.assumed)));
+    }
+    asked.choices = vec![
+        Choice::new(A::Reply, "answer", "the draft uses what you say"),
+        Choice::new(A::SkipQuestions, "skip", "the assumed values are used and listed"),
+        abandon(),
+    ];
+    let speech = Speech {
+        lead: vec!["Something is missing before I draft.".to_owned()],
+        points: talk.questions.iter().map(|question| question.text.clone()).collect(),
+        cta: Some(Cta::Questions),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+fn goal(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let mut asked =
+        request(id, RequestKind::Goal, "What do you want to get done?", "there is no goal yet");
+    asked.choices =
+        vec![Choice::new(A::Reply, "say the goal", "planning begins with it"), abandon()];
+    let speech = Speech {
+        lead: vec!["Tell me the goal in one sentence.".to_owned()],
+        cta: Some(Cta::Goal),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+fn rfc(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let pattern = talk.pattern.as_ref().map(|choice| &choice.pattern);
+    let subtype = pattern.and_then(|spec| spec.proposed_name()).unwrap_or_default().to_owned();
+    let nearest = pattern
+        .map(|spec| {
+            let source = spec.source_pattern.as_deref().unwrap_or("generic");
+            format!("{} / {source}", spec.pattern_type)
+        })
+        .unwrap_or_default();
+    let text = talk.pattern_rfc_text.clone().unwrap_or_default();
+    let mut asked = request(
+        id,
+        RequestKind::Rfc { subtype: subtype.clone(), nearest: nearest.clone() },
+        &format!("Use the new subtype \"{subtype}\"?"),
+        format!("nearest known pattern: {nearest}"),
+    );
+    asked.details.push(Detail::new("reason", text));
+    asked.choices = vec![
+        Choice::new(A::Approve, "approve", format!("{subtype} joins your list of subtypes")),
+        Choice::new(A::Decline, "decline", format!("the plan follows {nearest}")),
+        Choice::new(A::RequestChanges, "propose changes", "say what the subtype should be"),
+        abandon(),
+    ];
+    let speech = Speech {
+        lead: vec![format!("I would like to use a new subtype, {subtype}, near {nearest}.")],
+        cta: Some(Cta::Rfc),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+fn stage_of(talk: &PlanningSlice) -> Stage {
+    talk.resume.and_then(|place| place.state.stage()).unwrap_or(Stage::Outline)
+}
+
+fn findings(judgement: Option<&StageJudgement>) -> Vec<String> {
+    judgement
+        .into_iter()
+        .flat_map(|judgement| &judgement.violations)
+        .take(FINDINGS)
+        .map(|found| format!("{} {} {}", found.rule, found.message, found.suggested_fix))
+        .collect()
+}
+
+fn trouble_choices(talk: &PlanningSlice, asked: &mut Request) {
+    asked.choices.push(Choice::new(
+        A::Reply,
+        "say what to change",
+        "the draft is made again with it",
+    ));
+    asked.choices.push(Choice::new(
+        A::TryAgain,
+        "try again",
+        "the same stage is drafted once more",
+    ));
+    if !talk.offline {
+        asked.choices.push(Choice::new(
+            A::GoOffline,
+            "offline draft",
+            "the built-in planner drafts this stage, without a model",
+        ));
+    }
+    asked.choices.push(Choice::new(
+        A::Edit,
+        "edit by hand",
+        "change the best draft so far yourself",
+    ));
+    asked.choices.push(abandon());
+}
+
+fn confidence_detail(judgement: Option<&StageJudgement>) -> Option<Detail> {
+    let confidence = &judgement?.confidence;
+    let own = confidence.self_score.map(|own| format!(", own score {own:.2}")).unwrap_or_default();
+    Some(Detail::new(
+        "confidence",
+        format!(
+            "{:.2} (rules {:.2}, heuristics {:.2}{own})",
+            confidence.value, confidence.rules, confidence.heuristics
+        ),
+    ))
+}
+
+fn low_confidence(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let stage = stage_of(talk);
+    let judgement = talk.judgements.get(&stage);
+    let mut asked = request(
+        id,
+        RequestKind::LowConfidence { stage },
+        &format!("The {} is not sure enough. How should it go on?", stage.as_str()),
+        "no rule is broken, but too much was guessed",
+    );
+    asked.details.extend(confidence_detail(judgement));
+    trouble_choices(talk, &mut asked);
+    let speech = Speech {
+        lead: vec![format!("I am not sure enough of the {}.", stage.as_str())],
+        cta: Some(Cta::Words),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+fn validation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let stage = stage_of(talk);
+    let judgement = talk.judgements.get(&stage);
+    let broken = findings(judgement);
+    let why = match &talk.trouble {
+        Some(trouble) => trouble.clone(),
+        None => "it was mended and drafted again, and still breaks rules".to_owned(),
+    };
+    let mut asked = request(
+        id,
+        RequestKind::Validation { stage },
+        &format!("The {} does not hold. What should change?", stage.as_str()),
+        why,
+    );
+    for finding in &broken {
+        asked.details.push(Detail::new("finding", finding.clone()));
+    }
+    asked.details.extend(confidence_detail(judgement));
+    trouble_choices(talk, &mut asked);
+    let speech = Speech {
+        lead: vec![format!("The {} does not hold yet.", stage.as_str())],
+        violations: broken,
+        cta: Some(Cta::Words),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+fn cap_words(reason: Option<&EscalateReason>) -> (&'static str, &'static str) {
+    match reason {
+        Some(EscalateReason::CapTurns) => ("the turns of this round are used up", "turn_limit"),
+        Some(EscalateReason::CapWallTime) => ("nothing has happened for too long", "wall_time_sec"),
+        Some(EscalateReason::CapRevisions) => {
+            ("the plan was revised as often as the limit allows", "revision_limit")
+        }
+        Some(EscalateReason::CapEscalations) => {
+            ("it was relaxed as often as the limit allows", "escalation_round_limit")
+        }
+        Some(EscalateReason::CapContinues) => {
+            ("it was continued as often as the limit allows", "continue_limit")
+        }
+        _ => ("a limit of the conversation is reached", "limit"),
+    }
+}
+
+fn cap(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let (words, name) = cap_words(talk.reason.as_ref());
+    let reason = talk.reason.clone().unwrap_or(EscalateReason::CapTurns);
+    let mut asked = request(
+        id,
+        RequestKind::PlanningCap { reason },
+        "Go on past the limit?",
+        format!("{words} ({name}); the best draft so far is kept"),
+    );
+    asked.choices = vec![
+        Choice::new(A::GoOn, "go on", "the counter starts again"),
+        Choice::new(A::Edit, "edit by hand", "change the draft yourself"),
+        Choice::new(A::KeepAndStop, "keep the plan and stop", "resume later"),
+        abandon(),
+    ];
+    let speech = Speech {
+        lead: vec![format!("I paused: {words}.")],
+        cta: Some(Cta::Cap),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+fn budget(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let why = talk.trouble.clone().unwrap_or_else(|| "the next call would exceed it".to_owned());
+    let mut asked = request(
+        id,
+        RequestKind::PlanningCap { reason: EscalateReason::Budget },
+        "The budget is reached. How should it go on?",
+        why,
+    );
+    asked.choices = vec![
+        Choice::new(A::RaiseOnce, "raise once", "one more call, then it asks again"),
+        Choice::new(
+            A::RaiseForSession,
+            "raise for the session",
+            "no limit until this session ends",
+        ),
+        Choice::new(A::GoOffline, "go on offline", "the built-in planner takes over"),
+        Choice::new(A::Abandon, "stop", "what was drafted stays readable"),
+    ];
+    let speech = Speech {
+        lead: vec!["The next step would cost more than the budget allows.".to_owned()],
+        cta: Some(Cta::Budget),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+fn escalation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let schedule = talk.schedule.as_deref();
+    let relaxations = schedule.map(|schedule| schedule.relaxations.as_slice()).unwrap_or_default();
+    let late = schedule.map_or(0, |schedule| schedule.lateness_minutes);
+    let unplaced: u32 =
+        schedule.map_or(0, |schedule| schedule.unplaced.iter().map(|left| left.minutes).sum());
+    let why = match (late, unplaced) {
+        (0, 0) => "it does not fit".to_owned(),
+        (0, minutes) => format!("{minutes} minutes fit nowhere before the end"),
+        (late, _) => format!("it would end {} working hours late", late.div_ceil(60)),
+    };
+    let mut asked =
+        request(id, RequestKind::Escalation, "The plan does not fit. What gives way?", why);
+    for (number, relaxation) in (1u8..).zip(relaxations) {
+        asked.choices.push(Choice::new(
+            A::UseRelaxation(number),
+            &format!("use {number}"),
+            relaxation.summary.clone(),
+        ));
+    }
+    if relaxations.is_empty() {
+        let hard = talk
+            .context
+            .as_deref()
+            .map(|context| context.constraints.hard.iter().cloned().collect::<Vec<_>>().join(", "))
+            .unwrap_or_default();
+        asked.details.push(Detail::new("fixed by you", hard));
+    }
+    asked.choices.push(Choice::new(A::AcceptLate, "accept late", "the deadline becomes soft"));
+    asked.choices.push(Choice::new(
+        A::RequestChanges,
+        "propose changes",
+        "say what should be different",
+    ));
+    asked.choices.push(abandon());
+    let speech = Speech {
+        lead: vec!["The plan does not fit into the time there is.".to_owned()],
+        points: (1..)
+            .zip(relaxations)
+            .map(|(number, relaxation)| format!("{number}. {}", relaxation.summary))
+            .collect(),
+        cta: Some(Cta::Escalation),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+fn draft(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Request, String) {
+    let version = talk.outline.as_deref().map_or(1, |outline| outline.version);
+    let (question, why) = match target {
+        ApprovalTarget::Pattern => ("Is this the right kind of plan?", "the outline follows it"),
+        ApprovalTarget::Outline => ("Is this the right outline?", "estimates and dates come next"),
+        ApprovalTarget::Roadmap => ("Is this the right roadmap?", "dates come next"),
+        ApprovalTarget::Final => ("Approve this plan?", "nothing runs before you approve it"),
+    };
+    let mut asked = request(id, RequestKind::Draft { target, version }, question, why);
+    asked.choices.push(Choice::new(
+        A::Approve,
+        "approve",
+        match target {
+            ApprovalTarget::Pattern => "the outline is drafted",
+            ApprovalTarget::Outline => "the roadmap is drafted",
+            _ => "the schedule is made",
+        },
+    ));
+    common(talk, target, &mut asked);
+    let speech = Speech {
+        lead: vec![summary(talk, target)],
+        why: talk.pattern.as_ref().and_then(|choice| choice.explanations.first().cloned()),
+        next_step: Some("Look at it, then approve it or say what to change.".to_owned()),
+        cta: Some(Cta::Approval),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+/// The request for the plan as a whole.
+pub(super) fn final_plan(
+    id: RequestId,
+    talk: &PlanningSlice,
+    revision: &PlanRevision,
+) -> (Request, String) {
+    let mut asked = super::super::requests::final_plan(id, revision);
+    asked.choices.retain(|choice| matches!(choice.action, A::ApproveAndRun | A::ApproveAndStop));
+    common(talk, ApprovalTarget::Final, &mut asked);
+    if let Some(schedule) = talk.schedule.as_deref()
+        && schedule.lateness_minutes > 0
+    {
+        let hours = schedule.lateness_minutes.div_ceil(60);
+        asked.details.insert(
+            0,
+            Detail::new(
+                "late",
+                format!("{hours} working hours after the deadline, accepted by you"),
+            ),
+        );
+    }
+    let speech = Speech {
+        lead: vec![summary(talk, ApprovalTarget::Final)],
+        points: options(talk),
+        why: talk
+            .roadmap
+            .as_deref()
+            .and_then(|roadmap| roadmap.options_tried.iter().find(|option| option.chosen))
+            .map(|option| option.rationale.clone()),
+        next_step: Some("Approve it to start, or say what to change.".to_owned()),
+        cta: Some(Cta::Approval),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+fn options(talk: &PlanningSlice) -> Vec<String> {
+    let Some(roadmap) = talk.roadmap.as_deref() else { return Vec::new() };
+    let Some(first) = roadmap.options_tried.first() else { return Vec::new() };
+    roadmap
+        .options_tried
+        .iter()
+        .take(voice::options_shown(&talk.policy()))
+        .map(|option| format!("{}: {}", option.label, difference(option, first)))
+        .collect()
+}
+
+/// Details and choices that all drafts share.
+fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
+    if let Some(choice) = &talk.pattern {
+        let subtype = choice.pattern.subtype.as_deref().unwrap_or("none");
+        let flagged = if choice.pattern.proposed_name().is_some() { ", proposed" } else { "" };
+        asked.details.push(Detail::new(
+            "pattern",
+            format!(
+                "{} / {subtype}{flagged}, {:.2}",
+                choice.pattern.pattern_type, choice.confidence
+            ),
+        ));
+        if choice.confidence < 0.70
+            && let Some(second) = &choice.second
+        {
+            let name = second.subtype.as_deref().unwrap_or("none");
+            asked.details.push(Detail::new("or", format!("{} / {name}", second.pattern_type)));
+        }
+    }
+    let stage = match target {
+        ApprovalTarget::Pattern => None,
+        ApprovalTarget::Outline => Some(Stage::Outline),
+        ApprovalTarget::Roadmap => Some(Stage::Roadmap),
+        ApprovalTarget::Final => Some(Stage::Schedule),
+    };
+    let judgement = stage.and_then(|stage| talk.judgements.get(&stage));
+    asked.details.extend(confidence_detail(judgement));
+    if talk.low_confidence {
+        asked
+            .details
+            .push(Detail::new("flagged", "low confidence was let pass under high autonomy"));
+    }
+    for finding in findings(judgement) {
+        asked.details.push(Detail::new("note", finding));
+    }
+    for wish in &talk.open_wishes {
+        asked
+            .details
+            .push(Detail::new("left open", format!("{wish} (edit with e, or set up a model)")));
+    }
+    if let Some(context) = talk.context.as_deref() {
+        for assumed in &context.assumptions {
+            if assumed.origin != crate::model::AssumptionOrigin::User {
+                asked
+                    .details
+                    .push(Detail::new("assumed", format!("{}: {}", assumed.key, assumed.value)));
+            }
+        }
+    }
+    asked.choices.push(Choice::new(
+        A::RequestChanges,
+        "request changes",
+        "say what should be different; marked nodes limit it",
+    ));
+    if matches!(target, ApprovalTarget::Roadmap | ApprovalTarget::Final)
+        && let Some(roadmap) = talk.roadmap.as_deref()
+        && let Some(first) = roadmap.options_tried.first()
+    {
+        for (number, option) in (1u8..).zip(&roadmap.options_tried) {
+            if !option.chosen {
+                asked.choices.push(Choice::new(
+                    A::PickOption(number),
+                    &format!("option {}", option.label.to_lowercase()),
+                    difference(option, first),
+                ));
+            }
+        }
+    }
+    if target != ApprovalTarget::Pattern {
+        asked.choices.push(Choice::new(A::Edit, "edit", "change it by hand; e on a node"));
+    }
+    asked.choices.push(Choice::new(A::Reject, "none of these", "a different draft is made"));
+    asked.choices.push(abandon());
+}
+
+fn summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
+    let nodes = talk.outline.as_deref().map_or(0, |outline| outline.nodes.len());
+    match target {
+        ApprovalTarget::Pattern => match &talk.pattern {
+            Some(choice) => format!(
+                "I would plan this as {} / {}.",
+                choice.pattern.pattern_type,
+                choice.pattern.subtype.as_deref().unwrap_or("generic")
+            ),
+            None => "I have chosen a pattern.".to_owned(),
+        },
+        ApprovalTarget::Outline => format!("The outline has {nodes} nodes."),
+        ApprovalTarget::Roadmap => {
+            let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
+            format!("The roadmap comes to {} hours.", minutes.div_ceil(60))
+        }
+        ApprovalTarget::Final => {
+            let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
+            let end = talk
+                .schedule
+                .as_deref()
+                .and_then(|schedule| schedule.blocks.last())
+                .map(|block| format!(" and ends on {}", block.end.date()))
+                .unwrap_or_default();
+            format!("The plan takes {} hours{end}.", minutes.div_ceil(60))
+        }
+    }
+}

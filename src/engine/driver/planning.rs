@@ -1,0 +1,126 @@
+//! The stages of planning: one at a time, each started once what led to it is durable.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Driver, Start};
+use crate::engine::controller::planning;
+use crate::engine::planner::{Planner, Work};
+use crate::event::{Event, PlanningEvent};
+use crate::model::PlanState;
+use crate::planning::controller::Outcome;
+
+/// A stage that is being worked on.
+#[derive(Debug)]
+pub(super) struct StageInFlight {
+    number: u64,
+    cancel: CancellationToken,
+}
+
+/// What a stage's worker has to say; `Done` is the last.
+#[derive(Debug)]
+pub(super) enum StageReport {
+    Say(Box<Event>),
+    Done(Outcome),
+}
+
+impl Driver {
+    /// Has the present state worked on, if it is one and nobody does yet.
+    pub(super) fn carry_on_planning(&mut self) {
+        if self.stage.is_some() || !self.state.planning.works() {
+            return;
+        }
+        self.stages += 1;
+        let cancel = CancellationToken::new();
+        self.stage = Some(StageInFlight { number: self.stages, cancel });
+        self.starts.push(Start::Stage);
+    }
+
+    pub(super) fn start_stage(&mut self) {
+        let Some(stage) = &self.stage else { return };
+        let (number, cancel) = (stage.number, stage.cancel.clone());
+        let Some(planner) = self.options.planner.clone() else {
+            self.say(PlanningEvent::Troubled { what: "nothing can plan here".to_owned() });
+            self.end_stage(Outcome::FatalError);
+            return;
+        };
+        let talk = self.state.planning.clone();
+        let now = (self.options.clock)();
+        let sender = self.stage_in.clone();
+        tokio::spawn(async move {
+            let send = |report| {
+                let sender = sender.clone();
+                async move { sender.send((number, report)).await }
+            };
+            let work = tokio::select! {
+                () = cancel.cancelled() => return,
+                work = worked(planner, talk, now) => work,
+            };
+            for event in work.events {
+                if send(StageReport::Say(Box::new(event))).await.is_err() {
+                    return;
+                }
+            }
+            let _ = send(StageReport::Done(work.outcome)).await;
+        });
+    }
+
+    pub(super) fn on_stage(&mut self, number: u64, report: StageReport) {
+        // What a stage says after it was cancelled or overtaken no longer counts.
+        if self.stage.as_ref().is_none_or(|stage| stage.number != number) {
+            return;
+        }
+        match report {
+            StageReport::Say(event) => self.say(*event),
+            StageReport::Done(outcome) => self.end_stage(outcome),
+        }
+    }
+
+    fn end_stage(&mut self, outcome: Outcome) {
+        self.stage = None;
+        let now = (self.options.clock)();
+        let events = planning::outcome(&self.state, outcome, None, now);
+        if events.is_empty() {
+            let what = format!(
+                "planning came to {} in {}, which leads nowhere",
+                outcome.as_str(),
+                self.state.planning.place
+            );
+            self.say(crate::event::SessionEvent::AnomalyNoted { what });
+            let given_up = planning::outcome(&self.state, Outcome::Cancel, None, now);
+            given_up.into_iter().for_each(|event| self.say(event));
+            return;
+        }
+        events.into_iter().for_each(|event| self.say(event));
+    }
+
+    pub(super) fn cancel_stage(&mut self) {
+        if let Some(stage) = self.stage.take() {
+            stage.cancel.cancel();
+        }
+    }
+
+    /// Nobody can answer in this process: the question stays open, and the journal says so.
+    pub(super) fn note_no_response(&mut self) {
+        if self.state.planning.place.state != PlanState::SeekApproval {
+            return;
+        }
+        let now = (self.options.clock)();
+        let events = planning::outcome(&self.state, Outcome::NoResponse, None, now);
+        events.into_iter().for_each(|event| self.say(event));
+    }
+}
+
+/// The work of a stage, off the runtime's threads. A panic in it is a fatal error of that stage.
+async fn worked(
+    planner: Arc<Planner>,
+    talk: crate::state::PlanningSlice,
+    now: jiff::Timestamp,
+) -> Work {
+    let work = tokio::task::spawn_blocking(move || planner.work(&talk, now)).await;
+    work.unwrap_or_else(|error| {
+        let what = format!("the planner failed: {error}");
+        Work { events: vec![PlanningEvent::Troubled { what }.into()], outcome: Outcome::FatalError }
+    })
+}

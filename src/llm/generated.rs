@@ -1,0 +1,110 @@
+//! What a model answers.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens as the provider reports them; what it does not report is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// All tokens of the prompt, those read from or written to the provider's cache included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<u64>,
+    /// The part of the input that was read from the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<u64>,
+    /// The part of the input that was written to the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_written: Option<u64>,
+}
+
+impl Usage {
+    pub fn of(input: u64, output: u64) -> Self {
+        Self { input: Some(input), output: Some(output), ..Self::default() }
+    }
+
+    pub fn total(&self) -> u64 {
+        self.input.unwrap_or(0).saturating_add(self.output.unwrap_or(0))
+    }
+
+    /// The sum of two usages; absent plus absent stays absent.
+    pub fn plus(self, other: Self) -> Self {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+        };
+        Self {
+            input: sum(self.input, other.input),
+            output: sum(self.output, other.output),
+            cached: sum(self.cached, other.cached),
+            cache_written: sum(self.cache_written, other.cache_written),
+        }
+    }
+}
+
+/// Why the model stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// It said what it wanted to say.
+    Stop,
+    /// The limit on output tokens was reached; the answer is cut.
+    Length,
+    ToolCalls,
+    /// The provider withheld the rest.
+    Filtered,
+    Other(String),
+}
+
+/// A tool call as the provider delivered it: complete, not yet checked. Use [`protocol`](super::protocol) to check it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawCall {
+    pub id: String,
+    /// Mapped back to the registry's name where it is one.
+    pub name: String,
+    /// JSON text, or what the model took for it.
+    pub arguments: String,
+}
+
+/// A complete answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Generated {
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<RawCall>,
+    #[serde(default)]
+    pub usage: Usage,
+    pub finish: Finish,
+    /// The model's name as the provider reported it, else as it was asked for.
+    pub model: String,
+    /// What attempts that broke off before this one used up, estimated. It is paid for as well.
+    #[serde(default)]
+    pub spent_on_retries: Usage,
+}
+
+/// What can be seen while an answer arrives. For the eyes only: act on [`Generated`], never on deltas.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "delta", rename_all = "snake_case")]
+pub enum Delta {
+    Text {
+        text: String,
+    },
+    /// What a reasoning model thinks before it answers.
+    Thinking {
+        text: String,
+    },
+    /// A call is being written. The arguments are a piece of JSON text.
+    Call {
+        index: usize,
+        name: String,
+        arguments: String,
+    },
+    /// The attempt failed; all text since the request is void, and it is asked again after a wait.
+    Retrying {
+        attempt: u32,
+        wait: Duration,
+        why: String,
+    },
+}

@@ -1,0 +1,114 @@
+//! What is said to a model and by it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    System,
+    User,
+    Assistant,
+    /// The result of a tool call.
+    Tool,
+}
+
+/// A tool call that was parsed and, when it comes from [`protocol`](super::protocol), checked against its schema.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    pub id: String,
+    /// The name as the tool registry knows it, dots included.
+    pub name: String,
+    pub arguments: Value,
+}
+
+/// A piece of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "part", rename_all = "snake_case")]
+pub enum Part {
+    Text {
+        text: String,
+    },
+    Call(ToolCall),
+    Result {
+        call_id: String,
+        name: String,
+        content: String,
+        #[serde(default)]
+        is_error: bool,
+    },
+}
+
+/// One turn of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    pub role: Role,
+    pub parts: Vec<Part>,
+}
+
+impl Message {
+    pub fn system(text: impl Into<String>) -> Self {
+        Self::text_of(Role::System, text)
+    }
+
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::text_of(Role::User, text)
+    }
+
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::text_of(Role::Assistant, text)
+    }
+
+    /// What the model said together with the calls it made.
+    pub fn calls(text: impl Into<String>, calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        let mut message = Self::assistant(text);
+        message.parts.extend(calls.into_iter().map(Part::Call));
+        message
+    }
+
+    /// What a tool answered.
+    pub fn result(call: &ToolCall, content: impl Into<String>) -> Self {
+        let part = Part::Result {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            content: content.into(),
+            is_error: false,
+        };
+        Self { role: Role::Tool, parts: vec![part] }
+    }
+
+    /// Why a tool did not answer.
+    pub fn error(call: &ToolCall, why: impl Into<String>) -> Self {
+        let mut message = Self::result(call, why);
+        for part in &mut message.parts {
+            if let Part::Result { is_error, .. } = part {
+                *is_error = true;
+            }
+        }
+        message
+    }
+
+    fn text_of(role: Role, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text { text }] };
+        Self { role, parts }
+    }
+
+    /// All text of the message, results of tools included.
+    pub fn text(&self) -> String {
+        let pieces = self.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            Part::Result { content, .. } => Some(content.as_str()),
+            Part::Call(_) => None,
+        });
+        pieces.collect::<Vec<_>>().join("\n")
+    }
+
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! What a person reads of planning and of agents at work.
+
+use super::{EntryKind, Projection};
+use crate::event::{AgentEvent, PlanningEvent};
+use crate::model::{CommentOutcome, Place, PlanState, StepAction};
+
+/// The kind of entry a planning record gives.
+pub(super) fn planning_kind(event: &PlanningEvent) -> Option<EntryKind> {
+    Some(match event {
+        PlanningEvent::Traced { .. }
+        | PlanningEvent::Logged { .. }
+        | PlanningEvent::QuestionsFound { .. }
+        | PlanningEvent::ContextSet { .. } => return None,
+        PlanningEvent::Moved { to, .. } if is_quiet(*to) => return None,
+        PlanningEvent::Troubled { .. } => EntryKind::Failed,
+        PlanningEvent::Said { .. } | PlanningEvent::IdeasOffered { .. } => EntryKind::Thought,
+        PlanningEvent::QuestionsAnswered { .. }
+        | PlanningEvent::ChangesRequested { .. }
+        | PlanningEvent::OptionPicked { .. }
+        | PlanningEvent::OptionsExcluded { .. }
+        | PlanningEvent::AcceptedLate { .. }
+        | PlanningEvent::Commented { .. }
+        | PlanningEvent::NodeLocked { .. }
+        | PlanningEvent::NodeUnlocked { .. }
+        | PlanningEvent::PolicySet { .. }
+        | PlanningEvent::Edited { .. }
+        | PlanningEvent::Undone { .. } => EntryKind::Answered,
+        _ => EntryKind::Plan,
+    })
+}
+
+/// Places the controller only passes through.
+fn is_quiet(to: Place) -> bool {
+    to.state.validated_stage().is_some()
+}
+
+pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
+    let kind = planning_kind(event)?;
+    let mut body = None;
+    let text = match event {
+        PlanningEvent::Began { goal, drafter, .. } => {
+            format!("planning \"{goal}\", drafted by {drafter}")
+        }
+        PlanningEvent::GoalSet { goal } => format!("the goal is \"{goal}\""),
+        PlanningEvent::Moved { to, why, .. } => {
+            body = Some(why.join("\n")).filter(|why| !why.is_empty());
+            place_words(*to)
+        }
+        PlanningEvent::QuestionsAnswered { answers } => {
+            let said: Vec<String> = answers
+                .iter()
+                .map(|(key, answer)| match answer.as_str() {
+                    "" => format!("{key}: assume"),
+                    answer => format!("{key}: {answer}"),
+                })
+                .collect();
+            said.join(", ")
+        }
+        PlanningEvent::PatternPicked { choice } => {
+            body = Some(choice.explanations.join("\n")).filter(|words| !words.is_empty());
+            let subtype = choice.pattern.subtype.as_deref().unwrap_or("no subtype");
+            format!("pattern {} / {subtype}, {:.2}", choice.pattern.pattern_type, choice.confidence)
+        }
+        PlanningEvent::OutlineDrafted { outline, by, .. } => {
+            format!("outline v{} with {} nodes by {by}", outline.version, outline.nodes.len())
+        }
+        PlanningEvent::RoadmapDrafted { roadmap, by, .. } => format!(
+            "roadmap of {} h with {} links by {by}",
+            roadmap.total_minutes.div_ceil(60),
+            roadmap.dependencies.len()
+        ),
+        PlanningEvent::ScheduleDrafted { schedule, by } => {
+            format!("schedule with {} blocks by {by}", schedule.blocks.len())
+        }
+        PlanningEvent::Judged { stage, judgement } => {
+            let lines: Vec<String> = judgement
+                .violations
+                .iter()
+                .map(|found| format!("{} {}", found.rule, found.message))
+                .collect();
+            body = Some(lines.join("\n")).filter(|lines| !lines.is_empty());
+            let confidence = judgement.confidence.value;
+            match judgement.violations.len() {
+                0 => format!("{} checked, confidence {confidence:.3}", stage.as_str()),
+                1 => format!("{} checked, 1 finding, confidence {confidence:.3}", stage.as_str()),
+                count => format!(
+                    "{} checked, {count} findings, confidence {confidence:.3}",
+                    stage.as_str()
+                ),
+            }
+        }
+        PlanningEvent::Adapted { entry } => format!("changed: {}", entry.reason),
+        PlanningEvent::ChangesRequested { text, nodes } => match nodes.len() {
+            0 => format!("changes requested: {text}"),
+            _ => {
+                let ids: Vec<&str> = nodes.iter().map(|node| node.as_str()).collect();
+                format!("changes requested for {}: {text}", ids.join(", "))
+            }
+        },
+        PlanningEvent::WishesMet { met, open } => {
+            body = Some(
+                met.iter()
+                    .map(|wish| format!("met: {wish}"))
+                    .chain(open.iter().map(|wish| format!("left open: {wish}")))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+            );
+            match open.len() {
+                0 => "wishes met".to_owned(),
+                _ => "some wishes could not be read; edit with e, or set up a model".to_owned(),
+            }
+        }
+        PlanningEvent::OptionPicked { option } => format!("option {option} picked"),
+        PlanningEvent::OptionsExcluded { options } => {
+            format!("turned down: {}", options.join(", "))
+        }
+        PlanningEvent::Relaxed { summary, by: Some(_) } => format!("relaxed by you: {summary}"),
+        PlanningEvent::Relaxed { summary, by: None } => format!("relaxed: {summary}"),
+        PlanningEvent::AcceptedLate { .. } => "a late finish is accepted".to_owned(),
+        PlanningEvent::Commented { comment } => {
+            format!("comment on {}: {}", comment.node, comment.text)
+        }
+        PlanningEvent::CommentSettled { id, outcome } => match outcome {
+            CommentOutcome::Addressed { how } => format!("comment {id} addressed: {how}"),
+            CommentOutcome::Declined { why } => format!("comment {id} declined: {why}"),
+            CommentOutcome::Stale => format!("comment {id} is stale: its node is gone"),
+        },
+        PlanningEvent::NodeLocked { node } => format!("{node} locked"),
+        PlanningEvent::NodeUnlocked { node } => format!("{node} unlocked"),
+        PlanningEvent::PolicySet { set, saved, .. } => {
+            let fields = serde_json::to_value(set).unwrap_or_default();
+            let words: Vec<String> = fields
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, value)| format!("{name} {}", value.to_string().trim_matches('"')))
+                .collect();
+            let scope = if *saved { ", kept as your default" } else { "" };
+            format!("policy: {}{scope}", words.join(", "))
+        }
+        PlanningEvent::Said { text } => {
+            body = text.split_once('\n').map(|_| text.clone());
+            text.lines().next().unwrap_or_default().to_owned()
+        }
+        PlanningEvent::IdeasOffered { ideas } => {
+            body = Some(ideas.join("\n"));
+            format!("{} ideas", ideas.len())
+        }
+        PlanningEvent::Troubled { what } => what.clone(),
+        PlanningEvent::WentOffline { why } => format!("goes on offline: {why}"),
+        PlanningEvent::Edited { edit, .. } => {
+            let nodes: Vec<&str> = edit.touches().into_iter().map(|node| node.as_str()).collect();
+            format!("edited by you {}", nodes.join(", ")).trim_end().to_owned()
+        }
+        PlanningEvent::Undone { again: false } => "last edit taken back".to_owned(),
+        PlanningEvent::Undone { again: true } => "edit made again".to_owned(),
+        PlanningEvent::ContextSet { .. }
+        | PlanningEvent::QuestionsFound { .. }
+        | PlanningEvent::Traced { .. }
+        | PlanningEvent::Logged { .. } => return None,
+    };
+    Some((kind, text, body))
+}
+
+fn place_words(place: Place) -> String {
+    match place.state {
+        PlanState::CollectContext => "collecting context".to_owned(),
+        PlanState::DraftOutline => "drafting the outline".to_owned(),
+        PlanState::DraftRoadmap => "drafting the roadmap".to_owned(),
+        PlanState::DraftSchedule => "drafting the schedule".to_owned(),
+        PlanState::ValidateOutline | PlanState::ValidateRoadmap | PlanState::ValidateSchedule => {
+            "checking".to_owned()
+        }
+        PlanState::SeekApproval => match place.target {
+            Some(target) => format!("seeks approval: {}", target.as_str()),
+            None => "seeks approval".to_owned(),
+        },
+        PlanState::NeedsClarification => match place.pause {
+            Some(pause) => format!("waits for you: {}", pause.as_str().replace('_', " ")),
+            None => "waits for you".to_owned(),
+        },
+        PlanState::NeedsSchedEscalation => "does not fit; waits for your choice".to_owned(),
+        PlanState::Complete => "planning complete".to_owned(),
+        PlanState::Aborted => "planning ended".to_owned(),
+    }
+}
+
+/// The kind of entry an agent's record gives.
+pub(super) fn agent_kind(event: &AgentEvent) -> Option<EntryKind> {
+    Some(match event {
+        AgentEvent::ModelAsked { .. }
+        | AgentEvent::StateSaved { .. }
+        | AgentEvent::ModelAnswered { .. } => return None,
+        AgentEvent::ModelFailed { .. } => EntryKind::Failed,
+        AgentEvent::Partial { .. } | AgentEvent::Decided { .. } | AgentEvent::Gated { .. } => {
+            EntryKind::Thought
+        }
+        AgentEvent::Stepped { step, .. } => match step.action {
+            StepAction::Thought => EntryKind::Thought,
+            StepAction::Action => EntryKind::Action,
+            StepAction::Observation => EntryKind::Observed,
+        },
+        AgentEvent::Concluded { .. } => EntryKind::Observed,
+    })
+}
+
+pub(super) fn agent(event: &AgentEvent) -> Option<Projection> {
+    let kind = agent_kind(event)?;
+    let (text, body) = match event {
+        AgentEvent::ModelFailed { failure, .. } => (failure.message.clone(), None),
+        AgentEvent::Partial { text, .. } => headed(text),
+        AgentEvent::Stepped { step, .. } => headed(&step.content),
+        AgentEvent::Decided { decision, .. } => {
+            let word = |name: &str| decision.get(name).and_then(|value| value.as_str());
+            let text = match (word("action"), word("step")) {
+                (Some(action), Some(step)) => format!("decides {action} {step}"),
+                (Some(action), None) => format!("decides {action}"),
+                _ => "decides".to_owned(),
+            };
+            (text, word("reasoning").map(str::to_owned))
+        }
+        AgentEvent::Gated { decision } => {
+            let full = decision.get("should_escalate").and_then(serde_json::Value::as_bool);
+            let reason = decision.get("reason").and_then(|value| value.as_str()).unwrap_or("");
+            let text = match full {
+                Some(true) => format!("a full run is needed: {reason}"),
+                _ => format!("a single pass is enough: {reason}"),
+            };
+            (text, serde_json::to_string_pretty(decision).ok())
+        }
+        AgentEvent::Concluded { answer, .. } => headed(answer),
+        AgentEvent::ModelAsked { .. }
+        | AgentEvent::ModelAnswered { .. }
+        | AgentEvent::StateSaved { .. } => return None,
+    };
+    Some((kind, text, body))
+}
+
+/// The first line, and all of it where there is more.
+fn headed(text: &str) -> (String, Option<String>) {
+    let first = text.lines().next().unwrap_or_default().to_owned();
+    let more = text.lines().nth(1).is_some();
+    (first, more.then(|| text.to_owned()))
+}

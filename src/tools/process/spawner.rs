@@ -1,0 +1,35 @@
+//! The thread from which commands are started.
+//!
+//! A confined command ends when the thread that started it ends, since that is what the kernel watches. Threads of a
+//! runtime come and go; this one stays as long as the program.
+
+use std::io;
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, Sender};
+
+use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Starts a command from the thread that outlives it.
+pub(super) fn spawn(mut command: Command) -> io::Result<Child> {
+    static SPAWNER: OnceLock<Option<Sender<Work>>> = OnceLock::new();
+    let gone = || io::Error::other("the thread that starts commands is gone");
+    let spawner = SPAWNER.get_or_init(start).as_ref().ok_or_else(gone)?;
+    let runtime = Handle::current();
+    let (reply, answer) = mpsc::sync_channel(1);
+    let work = Box::new(move || {
+        let _entered = runtime.enter();
+        let _ = reply.send(command.spawn());
+    });
+    spawner.send(work).map_err(|_| gone())?;
+    answer.recv().unwrap_or_else(|_| Err(gone()))
+}
+
+fn start() -> Option<Sender<Work>> {
+    let (sender, inbox) = mpsc::channel::<Work>();
+    let run = move || inbox.into_iter().for_each(|work| work());
+    std::thread::Builder::new().name("spawner".to_owned()).spawn(run).ok()?;
+    Some(sender)
+}

@@ -1,0 +1,58 @@
+//! The other half of the sandbox: this program started under another name, on its way to become a command.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+use super::{ARGV0, HELPER_FAILED, Probe, Profile};
+
+/// Asks the helper to confine itself and say how that went.
+pub(super) const PROBE: &str = "--probe";
+
+/// Whether this process was started to confine a command.
+pub fn is_helper() -> bool {
+    std::env::args_os().next().is_some_and(|name| name == ARGV0)
+}
+
+/// Confines this process and becomes the command. Only comes back when that fails.
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "its caller reads both")]
+pub fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let first = arguments.next().unwrap_or_default();
+    if first == PROBE {
+        let probe = match confine(&Profile::default()) {
+            Ok(probe) => probe,
+            Err(detail) => Probe { enforced: false, detail },
+        };
+        println!("{}", serde_json::to_string(&probe).unwrap_or_default());
+        return ExitCode::SUCCESS;
+    }
+    let error = become_command(&first, arguments.collect());
+    eprintln!("planwright: the command was not started: {error}");
+    ExitCode::from(u8::try_from(HELPER_FAILED).unwrap_or(1))
+}
+
+fn become_command(profile: &OsString, command: Vec<OsString>) -> String {
+    let profile: Profile = match profile.to_str().map(serde_json::from_str) {
+        Some(Ok(profile)) => profile,
+        _ => return "its profile cannot be read".to_owned(),
+    };
+    let Some((program, rest)) = command.split_first() else {
+        return "there is no command".to_owned();
+    };
+    match confine(&profile) {
+        Ok(probe) if probe.enforced => Command::new(program).args(rest).exec().to_string(),
+        Ok(probe) => probe.detail,
+        Err(error) => error,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn confine(profile: &Profile) -> Result<Probe, String> {
+    super::confine::confine(profile)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn confine(_: &Profile) -> Result<Probe, String> {
+    Err("this system has no Landlock".to_owned())
+}

@@ -1,0 +1,147 @@
+//! Confining commands that a model wrote.
+//!
+//! A command is started through this same program under another name ([`ARGV0`]), which gives up rights and then
+//! becomes the command: a session of its own, limits, no new privileges, Landlock for files and TCP, seccomp for what
+//! Landlock does not cover. Whether all of that works here is found out once by trying; if it does not, commands count
+//! as unconfined and always ask.
+
+#[cfg(target_os = "linux")]
+mod confine;
+pub mod environment;
+mod helper;
+mod homes;
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+pub use helper::{is_helper, main as helper_main};
+pub use homes::Homes;
+
+use super::permission::SandboxState;
+
+/// The name under which this program confines itself and becomes a command.
+pub const ARGV0: &str = "planwright-sandbox";
+
+/// The status of a helper that could not do what it must; the command was not started.
+pub const HELPER_FAILED: i32 = 125;
+
+/// What a command may touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    pub read: Vec<PathBuf>,
+    pub write: Vec<PathBuf>,
+    pub network: bool,
+    pub limits: Limits,
+}
+
+/// What a command may use up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Processes of this user beyond those there are.
+    pub more_processes: u64,
+    pub file_bytes: u64,
+    /// Address space of one process. Some runtimes reserve much more than they use.
+    pub memory_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { more_processes: 512, file_bytes: 4 << 30, memory_bytes: 64 << 30 }
+    }
+}
+
+/// What a probe found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    pub enforced: bool,
+    pub detail: String,
+}
+
+/// The way to confine commands, if there is one.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    helper: Option<PathBuf>,
+    probe: Arc<OnceLock<Probe>>,
+}
+
+impl Sandbox {
+    /// Uses a program that calls [`helper_main`] when it is started as [`ARGV0`].
+    pub fn with_helper(helper: impl Into<PathBuf>) -> Self {
+        Self { helper: Some(helper.into()), probe: Arc::default() }
+    }
+
+    /// Uses this very program.
+    pub fn of_this_program() -> Self {
+        match std::env::current_exe() {
+            Ok(path) => Self::with_helper(path),
+            Err(_) => Self::none("this program cannot find itself to start the confined command"),
+        }
+    }
+
+    /// No confinement, for the reason given.
+    pub fn none(why: &str) -> Self {
+        let probe = OnceLock::from(Probe { enforced: false, detail: why.to_owned() });
+        Self { helper: None, probe: Arc::new(probe) }
+    }
+
+    /// What works here; tried once.
+    pub fn probe(&self) -> &Probe {
+        self.probe.get_or_init(|| match &self.helper {
+            Some(helper) => try_out(helper),
+            None => Probe { enforced: false, detail: "there is no helper".to_owned() },
+        })
+    }
+
+    pub fn state(&self) -> SandboxState {
+        let probe = self.probe();
+        if probe.enforced {
+            SandboxState::Enforced
+        } else {
+            SandboxState::NotEnforced { why: probe.detail.clone() }
+        }
+    }
+
+    /// The program, its name and its first arguments that confine a command; none where nothing can.
+    pub fn launcher(&self, profile: &Profile) -> Option<Launcher> {
+        let helper = self.helper.clone().filter(|_| self.probe().enforced)?;
+        Some(Launcher { helper, profile: serde_json::to_string(profile).ok()? })
+    }
+}
+
+/// How a confined command is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    pub helper: PathBuf,
+    pub profile: String,
+}
+
+fn try_out(helper: &Path) -> Probe {
+    let failed = |detail: String| Probe { enforced: false, detail };
+    let output = Command::new(helper)
+        .arg0(ARGV0)
+        .arg(helper::PROBE)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    match output {
+        Ok(output) => serde_json::from_slice(&output.stdout).unwrap_or_else(|_| {
+            failed("the helper that confines commands does not answer".to_owned())
+        }),
+        Err(error) => failed(format!("the helper that confines commands does not start: {error}")),
+    }
+}
+
+/// Keeps other programs of this user from reading our memory and environment.
+pub fn protect_self() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // Where it fails, everything else works as before.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
