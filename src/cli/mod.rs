@@ -2,10 +2,13 @@
 
 mod check;
 mod config;
+mod diff;
 mod documents;
 mod exit;
 mod export;
+mod fork;
 mod home;
+mod import;
 mod out;
 mod plan;
 mod plan_text;
@@ -89,8 +92,14 @@ pub enum Subcommands {
     Sessions(sessions::SessionsArgs),
     /// Validate and resolve a plan file
     Check(check::CheckArgs),
-    /// Write the plan of a session for other programs
+    /// Write a session for other programs and people
     Export(export::ExportArgs),
+    /// Take in an export, or what another program wrote; nothing is run
+    Import(import::ImportArgs),
+    /// Go on from a moment of a session in a new one
+    Fork(fork::ForkArgs),
+    /// Compare two sessions
+    Diff(diff::DiffArgs),
     /// Show settings and where they came from
     Config(config::ConfigArgs),
     /// List the themes
@@ -131,6 +140,9 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Sessions(args)) => sessions::sessions(&shared, &args),
         Some(Subcommands::Check(args)) => check::check(&shared, &args),
         Some(Subcommands::Export(args)) => export::export(&shared, &args),
+        Some(Subcommands::Import(args)) => import::import(&shared, &args),
+        Some(Subcommands::Fork(args)) => fork::fork(&shared, &args),
+        Some(Subcommands::Diff(args)) => diff::diff(&shared, &args),
         Some(Subcommands::Config(args)) => config::config(&shared, &args),
         Some(Subcommands::Themes) => themes::themes(&shared),
         Some(Subcommands::Completions { shell }) => documents::completions(shell),

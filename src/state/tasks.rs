@@ -340,6 +340,18 @@ impl TaskTable {
         }
     }
 
+    /// Puts everything that was under way back to waiting.
+    pub(super) fn let_go(&mut self) {
+        for task in 0..self.rows.len() {
+            if matches!(self.rows[task].status, TaskStatus::Running | TaskStatus::Yours) {
+                let row = &mut self.rows[task];
+                (row.call, row.started_at, row.finished_at) = (None, None, None);
+                self.set_status(task, TaskStatus::Pending);
+            }
+            self.rows[task].not_before = None;
+        }
+    }
+
     /// Changes a status and tells the tasks that wait for it. Returns whether anything changed.
     fn set_status(&mut self, task: usize, status: TaskStatus) -> bool {
         let before = self.rows[task].status;

@@ -71,6 +71,11 @@ impl EntryKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
+    /// The words for all kinds.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        Self::ALL.into_iter().map(Self::word)
+    }
+
     /// What the wire name alone says about the kind of step an event is.
     pub fn of_wire(kind: &str) -> Told {
         Told::By(match kind {
@@ -214,6 +219,9 @@ type Projection = (EntryKind, String, Option<String>);
 fn session(event: &SessionEvent) -> Option<Projection> {
     let text = match event {
         SessionEvent::Created { title, .. } => format!("session created: {title}"),
+        SessionEvent::Forked { parent, at, reuses, reruns } => {
+            format!("forked from {parent} at event {at}: re-runs {reruns}, reuses {reuses}")
+        }
         SessionEvent::Opened { .. } => return None,
         SessionEvent::Closed(reason) => match reason {
             CloseReason::Quit => "closed by you".to_owned(),

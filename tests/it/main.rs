@@ -8,6 +8,7 @@
 
 mod crash;
 mod engine;
+mod exchange;
 mod planning;
 mod program;
 mod screen;
