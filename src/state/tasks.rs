@@ -205,18 +205,6 @@ impl TaskTable {
                 }
             }
         }
-        let mut counts = TaskCounts::default();
-        for row in &rows {
-            *counts.slot(row.status) += 1;
-        }
-        let unmet = dependencies
-            .iter()
-            .map(|on| {
-                on.iter()
-                    .filter(|(task, start)| !is_met(rows[*task as usize].status, *start))
-                    .count() as u32
-            })
-            .collect();
         let wiring = Wiring {
             index,
             ids: plan.tasks.iter().map(|task| task.id.clone()).collect(),
@@ -224,7 +212,30 @@ impl TaskTable {
             dependents,
             dependencies,
         };
-        Self { rows, unmet, counts, wiring: Arc::new(wiring) }
+        Self::wired(rows, Arc::new(wiring))
+    }
+
+    /// The same for rows of a plan that another table is already wired for.
+    pub(super) fn restore_like(mut rows: Vec<TaskRow>, like: &Self) -> Self {
+        rows.resize(like.rows.len(), TaskRow::default());
+        Self::wired(rows, Arc::clone(&like.wiring))
+    }
+
+    fn wired(rows: Vec<TaskRow>, wiring: Arc<Wiring>) -> Self {
+        let mut counts = TaskCounts::default();
+        for row in &rows {
+            *counts.slot(row.status) += 1;
+        }
+        let unmet = wiring
+            .dependencies
+            .iter()
+            .map(|on| {
+                on.iter()
+                    .filter(|(task, start)| !is_met(rows[*task as usize].status, *start))
+                    .count() as u32
+            })
+            .collect();
+        Self { rows, unmet, counts, wiring }
     }
 
     pub(super) fn apply(&mut self, event: &TaskEvent, at: Timestamp) -> bool {

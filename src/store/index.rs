@@ -162,7 +162,8 @@ pub(super) fn next_unindexed(
 /// What of an event is looked for: its readable text. `None` for what only keeps books.
 fn words_of(row: &Row) -> Option<String> {
     let event = Event::decode(&row.payload).ok()?;
-    crate::state::trace::searchable(&Record { seq: row.seq, at: row.at, event })
+    let text = crate::state::trace::searchable(&Record { seq: row.seq, at: row.at, event })?;
+    Some(super::search::kept_words(&text)).filter(|words| !words.is_empty())
 }
 
 pub(super) fn row_id(key: i64, seq: Seq) -> i64 {
