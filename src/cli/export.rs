@@ -122,6 +122,7 @@ fn pack(
 ) -> anyhow::Result<()> {
     if format == Format::JsonlZst {
         let mut packed = zstd::stream::write::Encoder::new(out, 6)?;
+        packed.include_checksum(true)?;
         jsonl::write(reader, id, &mut packed)?;
         packed.finish()?.flush()?;
     } else {

@@ -50,7 +50,7 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
             .into());
     }
     let app = App::settings_only(shared)?;
-    let zone = TimeZone::system();
+    let zone = zone();
     let zone_name = zone.iana_name().unwrap_or("UTC");
     let now = Timestamp::now();
     let (library, events) = (library(&app)?, events(args.calendar.as_deref(), zone_name, now)?);
@@ -72,6 +72,26 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
     }
     // The flag is the person's yes; a plan that does not fit is never approved by it.
     Ok(if shared.yes && plan.is_feasible() { Exit::Success } else { Exit::NeedsPerson })
+}
+
+/// The person's zone. One that is set and does not exist is told, and the plan is made in UTC.
+#[expect(
+    clippy::print_stderr,
+    reason = "the plan on standard output must stay readable by programs"
+)]
+fn zone() -> TimeZone {
+    let named = std::env::var("TZ").ok().filter(|name| !name.is_empty());
+    if let Some(name) = named
+        && TimeZone::get(name.trim_start_matches(':')).is_err()
+        && TimeZone::posix(&name).is_err()
+        && !std::path::Path::new(name.trim_start_matches(':')).is_file()
+    {
+        let name = crate::text::clean_line(&name);
+        eprintln!("planwright: there is no time zone `{name}`; the plan is made in UTC");
+        eprintln!("  set TZ to a name such as Europe/Berlin");
+        return TimeZone::UTC;
+    }
+    TimeZone::system()
 }
 
 fn written(plan: &GoalPlan, format: Format, now: Timestamp) -> anyhow::Result<String> {

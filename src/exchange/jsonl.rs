@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::incoming::Checked;
 use super::limits::{ImportError, Lines, MAX_EVENTS};
 use crate::event::FORMAT;
-use crate::model::{Seq, SessionId};
+use crate::model::{Digest, Seq, SessionId};
 use crate::store::{
     Bookmark, ForkPoint, NewSession, Provenance, Reader, Row, SessionSummary, StoreError,
 };
@@ -32,6 +32,9 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
     pub events: u64,
+    /// The last link of a chain of hashes over all lines, so that damage is noticed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain: Option<Digest>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bookmarks: Vec<Bookmark>,
 }
@@ -79,30 +82,56 @@ pub enum ExportError {
 /// Writes a session, its whole past included. An imported one is written as it came.
 pub fn write(reader: &Reader, id: &SessionId, out: &mut impl Write) -> Result<(), ExportError> {
     writeln!(out, "{}", header(reader, id)?)?;
-    let head = reader.head(id)?;
-    let mut failed = None;
-    reader.scan(id, Seq(1)..=head, None, |row| match write_line(&row, out) {
-        Ok(()) => std::ops::ControlFlow::Continue(()),
-        Err(error) => {
-            failed = Some(error);
-            std::ops::ControlFlow::Break(())
-        }
-    })?;
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(out.flush()?),
-    }
+    each_line(reader, id, |line| Ok(out.write_all(line)?))?;
+    Ok(out.flush()?)
 }
 
-fn write_line(row: &Row, out: &mut impl Write) -> Result<(), ExportError> {
+/// Gives every event as its line, end included.
+fn each_line(
+    reader: &Reader,
+    id: &SessionId,
+    mut take: impl FnMut(&[u8]) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let head = reader.head(id)?;
+    let (mut failed, mut line) = (None, Vec::new());
+    reader.scan(id, Seq(1)..=head, None, |row| {
+        line.clear();
+        match write_line(&row, &mut line).and_then(|()| take(&line)) {
+            Ok(()) => std::ops::ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                std::ops::ControlFlow::Break(())
+            }
+        }
+    })?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// The hash of a line and of all before it.
+fn link(before: Option<&Digest>, line: &str) -> Digest {
+    Digest::of_json(&serde_json::json!([before, line]))
+}
+
+fn chain(reader: &Reader, id: &SessionId) -> Result<Option<Digest>, ExportError> {
+    let mut chain = None;
+    each_line(reader, id, |line| {
+        let text = std::str::from_utf8(line).unwrap_or_default().trim_end_matches('\n');
+        chain = Some(link(chain.as_ref(), text));
+        Ok(())
+    })?;
+    Ok(chain)
+}
+
+fn write_line(row: &Row, out: &mut Vec<u8>) -> Result<(), ExportError> {
     let text = std::str::from_utf8(&row.payload).ok().filter(|text| !text.contains('\n'));
     let event: &RawValue = text
         .and_then(|text| serde_json::from_str(text).ok())
         .ok_or(ExportError::NotJson(row.seq))?;
-    let line =
-        LineOut { seq: row.seq, at: row.at, kind: &row.kind, task: row.task.as_deref(), event };
+    let task = row.task.as_deref();
+    let line = LineOut { seq: row.seq, at: row.at, kind: &row.kind, task, event };
     serde_json::to_writer(&mut *out, &line).map_err(io::Error::from)?;
-    Ok(out.write_all(b"\n")?)
+    out.push(b'\n');
+    Ok(())
 }
 
 fn header(reader: &Reader, id: &SessionId) -> Result<String, ExportError> {
@@ -114,7 +143,8 @@ fn header(reader: &Reader, id: &SessionId) -> Result<String, ExportError> {
         if old.bookmarks == bookmarks && old.events == info.head.0 {
             return Ok(from.header);
         }
-        let header = Header { bookmarks, events: info.head.0, ..old };
+        let chain = chain(reader, id)?;
+        let header = Header { bookmarks, events: info.head.0, chain, ..old };
         return Ok(serde_json::to_string(&header).map_err(io::Error::from)?);
     }
     let header = Header {
@@ -127,6 +157,7 @@ fn header(reader: &Reader, id: &SessionId) -> Result<String, ExportError> {
             .parent
             .map(|ForkPoint { session, seq }| Parent { session: session.to_string(), seq }),
         events: info.head.0,
+        chain: chain(reader, id)?,
         bookmarks,
     };
     Ok(serde_json::to_string(&header).map_err(io::Error::from)?)
@@ -139,6 +170,7 @@ pub struct Export {
     text: String,
     lines: Lines,
     seen: u64,
+    chain: Option<Digest>,
 }
 
 impl Export {
@@ -165,7 +197,7 @@ impl Export {
             let what = format!("a session of {} events", header.events);
             return Err(ImportError::TooMuch { what, limit: MAX_EVENTS });
         }
-        Ok(Some(Self { header, text, lines, seen: 0 }))
+        Ok(Some(Self { header, text, lines, seen: 0, chain: None }))
     }
 
     /// The next event, checked as far as it can be by itself.
@@ -177,9 +209,16 @@ impl Export {
                     "the header tells of {claimed} events, the file has {seen}"
                 )));
             }
+            if self.header.chain.is_some() && self.chain != self.header.chain {
+                let what = "the events are not the ones that were exported: the hashes differ";
+                return Err(ImportError::Other(what.to_owned()));
+            }
             return Ok(None);
         };
         let number = self.lines.number();
+        if self.header.chain.is_some() {
+            self.chain = Some(link(self.chain.as_ref(), &text));
+        }
         let line: LineIn<'_> = serde_json::from_str(&text)
             .map_err(|error| ImportError::line(number, format!("is no event: {error}")))?;
         self.seen += 1;

@@ -105,7 +105,9 @@ fn hostile_imports_give_a_clear_error_and_leave_the_store_as_it_was() {
     refused(&place, "cut.zst", &packed[..packed.len() - 9], "line");
     let mut flipped = packed.clone();
     flipped[packed.len() / 2] ^= 0x10;
-    refused(&place, "flipped.zst", &flipped, "line");
+    refused(&place, "flipped.zst", &flipped, "not imported");
+    let words = String::from_utf8(good.clone()).unwrap().replacen("Left", "Loft", 1);
+    refused(&place, "flipped", words.as_bytes(), "the hashes differ");
     let newer = lines[0].replace("\"planwright_export\":1", "\"planwright_export\":9");
     refused(&place, "newer", format!("{newer}\n").as_bytes(), "format 9");
     let newer = lines[0].replace("\"format\":1", "\"format\":7");
