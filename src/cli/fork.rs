@@ -76,12 +76,10 @@ pub(super) fn fork(shared: &Shared, args: &ForkArgs) -> anyhow::Result<Exit> {
         }
     }
     out.line("  files are as they are now; nothing that was approved there counts here")?;
-    match made {
-        Some(made) => {
-            out.line(&format!("planwright run {} asks for approval and runs it", made.short()))?
-        }
-        None => out.line("nothing was made; leave out --dry-run to make the fork")?,
-    }
+    out.line(&match made {
+        Some(made) => format!("planwright run {} asks for approval and runs it", made.short()),
+        None => "nothing was made; leave out --dry-run to make the fork".to_owned(),
+    })?;
     Ok(Exit::Success)
 }
 

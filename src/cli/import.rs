@@ -26,7 +26,7 @@ pub struct ImportArgs {
 
 pub(super) fn import(shared: &Shared, args: &ImportArgs) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
-    let read = read(&args.file, &app).map_err(problem)?;
+    let read = read(&args.file, &app).map_err(|error| problem(&error))?;
     let store = app.open_store()?;
     let (id, from) = take_in(&store, read, args.new_id)?;
     store.index(&id)?;
@@ -94,7 +94,7 @@ fn take_in(store: &Store, read: Read, new_id: bool) -> anyhow::Result<(SessionId
     };
     match outcome {
         Ok(Ok(())) => Ok((id, source)),
-        Ok(Err(refused)) => Err(problem(refused)),
+        Ok(Err(refused)) => Err(problem(&refused)),
         Err(StoreError::SessionExists { session }) => {
             Err(Problem::failed(format!("there is a session {} already", session.short()))
                 .remedy("add --new-id to import it beside that one")
@@ -104,9 +104,9 @@ fn take_in(store: &Store, read: Read, new_id: bool) -> anyhow::Result<(SessionId
     }
 }
 
-pub(super) fn problem(error: ImportError) -> anyhow::Error {
+pub(super) fn problem(error: &ImportError) -> anyhow::Error {
     let hint = error.hint();
-    let what = match &error {
+    let what = match error {
         ImportError::Unreadable { source, .. } => format!("{error}: {source}"),
         _ => error.to_string(),
     };

@@ -13,7 +13,7 @@ use crate::headless::readable;
 use crate::model::{Seq, SessionId};
 use crate::replay::{History, MemorySource};
 use crate::state::trace::TraceEntry;
-use crate::store::Incoming as _;
+use crate::store::{Arrival, Incoming as _};
 use crate::tui::{ExitReason, SessionView};
 
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
 /// The records of a file, read as an import would and kept nowhere.
 fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record>)> {
     let mut records = Vec::new();
-    let id = match import::read(file, app).map_err(import::problem)? {
+    let id = match import::read(file, app).map_err(|error| import::problem(&error))? {
         Read::Told { records: told, .. } => {
             records = told;
             SessionId::new("file")
@@ -85,7 +85,9 @@ fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record
         Read::Export(export) => {
             let id = SessionId::new(&*export.header.session);
             let (_, _, _, mut incoming) = export.into_parts(id.clone());
-            while let Some((row, _)) = incoming.next().map_err(import::problem)? {
+            while let Some(Arrival { row, .. }) =
+                incoming.next().map_err(|error| import::problem(&error))?
+            {
                 let event = Event::decode(&row.payload)?;
                 records.push(Record { seq: row.seq, at: row.at, event });
             }

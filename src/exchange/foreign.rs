@@ -56,7 +56,7 @@ pub fn read(path: &Path, redactor: &Redactor) -> Result<(Program, Vec<Record>), 
     let mut lines = Lines::open(path)?;
     let mut values = Vec::new();
     let mut program = None;
-    while let Some(text) = lines.next()? {
+    while let Some(text) = lines.next_line()? {
         if text.trim().is_empty() {
             continue;
         }

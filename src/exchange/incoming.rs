@@ -8,7 +8,7 @@ use crate::event::{Event, PlanEvent, Record};
 use crate::planning::plan_file::{MAX_LINKS, MAX_TASKS};
 use crate::replay::CHECKPOINT_INTERVAL;
 use crate::state::{Checkpoint, SessionState};
-use crate::store::{Incoming, Row, SessionSummary};
+use crate::store::{Arrival, Incoming, Row, SessionSummary};
 
 /// The events of an export, checked as they come.
 #[derive(Debug)]
@@ -26,10 +26,10 @@ impl Checked {
 impl Incoming for Checked {
     type Error = ImportError;
 
-    fn next(&mut self) -> Result<Option<(Row, Option<Vec<u8>>)>, ImportError> {
-        let Some(row) = self.export.next()? else { return Ok(None) };
+    fn next(&mut self) -> Result<Option<Arrival>, ImportError> {
+        let Some(row) = self.export.next_row()? else { return Ok(None) };
         let fold = self.fold.take(&row)?;
-        Ok(Some((row, fold)))
+        Ok(Some(Arrival { row, fold }))
     }
 
     fn summary(&self) -> SessionSummary {
@@ -53,7 +53,7 @@ impl Made {
 impl Incoming for Made {
     type Error = ImportError;
 
-    fn next(&mut self) -> Result<Option<(Row, Option<Vec<u8>>)>, ImportError> {
+    fn next(&mut self) -> Result<Option<Arrival>, ImportError> {
         let Some(record) = self.records.next() else { return Ok(None) };
         let payload = record
             .event
@@ -67,7 +67,7 @@ impl Incoming for Made {
             payload,
         };
         let fold = self.fold.take(&row)?;
-        Ok(Some((row, fold)))
+        Ok(Some(Arrival { row, fold }))
     }
 
     fn summary(&self) -> SessionSummary {

@@ -177,7 +177,7 @@ impl Export {
     /// Opens an export and checks its header. `Ok(None)` if the file is something else.
     pub fn open(path: &Path) -> Result<Option<Self>, ImportError> {
         let mut lines = Lines::open(path)?;
-        let Some(text) = lines.next()? else {
+        let Some(text) = lines.next_line()? else {
             return Err(ImportError::Other("the file is empty".to_owned()));
         };
         let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else { return Ok(None) };
@@ -201,8 +201,8 @@ impl Export {
     }
 
     /// The next event, checked as far as it can be by itself.
-    pub fn next(&mut self) -> Result<Option<Row>, ImportError> {
-        let Some(text) = self.lines.next()? else {
+    pub fn next_row(&mut self) -> Result<Option<Row>, ImportError> {
+        let Some(text) = self.lines.next_line()? else {
             if self.seen != self.header.events {
                 let (seen, claimed) = (self.seen, self.header.events);
                 return Err(ImportError::Other(format!(

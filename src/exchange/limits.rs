@@ -89,7 +89,7 @@ impl Lines {
     }
 
     /// The next line without its end; `None` at the end of the file. A last line without an end is a file cut short.
-    pub fn next(&mut self) -> Result<Option<String>, ImportError> {
+    pub fn next_line(&mut self) -> Result<Option<String>, ImportError> {
         let number = self.number + 1;
         let mut bytes = Vec::new();
         let room = (self.most - self.read).min(MAX_LINE as u64) + 1;

@@ -1,4 +1,4 @@
-//! A session as OpenTelemetry spans in the JSON form of OTLP, named by the GenAI conventions.
+//! A session as spans of open telemetry, in the JSON form of OTLP and named by its conventions for generative AI.
 
 use std::collections::HashMap;
 
@@ -64,7 +64,7 @@ impl Telling {
                     number("planwright.depth", u64::from(*depth)),
                 ];
                 let root = self.root.clone();
-                self.begin(&format!("task {task}"), name, root, at, attributes);
+                self.begin(&format!("task {task}"), &name, root, at, &attributes);
             }
             Event::Task(TaskEvent::Completed { task, .. }) => {
                 self.end(&format!("task {task}"), at, None);
@@ -96,7 +96,7 @@ impl Telling {
                     attribute("gen_ai.tool.name", tool),
                     attribute("gen_ai.tool.call.id", &call.to_string()),
                 ];
-                self.begin(&key, format!("execute_tool {tool}"), parent, at, attributes);
+                self.begin(&key, &format!("execute_tool {tool}"), parent, at, &attributes);
             }
             CallEvent::Concluded { outcome, .. } => {
                 let words = crate::state::trace::outcome_words(outcome);
@@ -117,7 +117,13 @@ impl Telling {
                     attribute("gen_ai.request.model", model),
                 ];
                 let parent = parent.or_else(|| self.root.clone());
-                self.begin(&format!("ask {ask}"), format!("chat {model}"), parent, at, attributes);
+                self.begin(
+                    &format!("ask {ask}"),
+                    &format!("chat {model}"),
+                    parent,
+                    at,
+                    &attributes,
+                );
             }
             AgentEvent::ModelAnswered { ask, tokens, .. } => {
                 let key = format!("ask {ask}");
@@ -148,10 +154,10 @@ impl Telling {
     fn begin(
         &mut self,
         key: &str,
-        name: String,
+        name: &str,
         parent: Option<String>,
         at: Timestamp,
-        attributes: Vec<Value>,
+        attributes: &[Value],
     ) {
         // One that never ended is cut where the next of its name begins.
         self.end(key, at, Some(("interrupted", "it did not end")));

@@ -96,10 +96,10 @@ pub struct Comparison {
 
 /// Compares two sessions as they stand.
 pub fn compare(
-    a: (&SessionId, &mut History),
-    b: (&SessionId, &mut History),
+    (a, past_of_a): (&SessionId, &mut History),
+    (b, past_of_b): (&SessionId, &mut History),
 ) -> Result<Comparison, SourceError> {
-    let (left, right) = (Run::read(a.0, a.1)?, Run::read(b.0, b.1)?);
+    let (left, right) = (Run::read(a, past_of_a)?, Run::read(b, past_of_b)?);
     let tasks = tasks(&left, &right);
     let count = |kin: Kinship| tasks.iter().filter(|task| task.plan == kin).count() as u32;
     Ok(Comparison {

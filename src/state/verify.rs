@@ -27,7 +27,9 @@ impl Verification {
     /// Checks all records of a session, in their order.
     pub fn of(records: &[Record]) -> Self {
         let mut checking = Checking::default();
-        records.iter().for_each(|record| checking.apply(record));
+        for record in records {
+            checking.apply(record);
+        }
         let mut problems = checking.finish();
         if problems.len() > NAMED {
             let more = problems.len() - NAMED;

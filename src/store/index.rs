@@ -100,13 +100,12 @@ impl Indexer {
             return Ok(false);
         };
         let known = self.timeline.take().filter(|(known, _)| *known == key);
-        let mut timeline = match known {
-            Some((_, timeline)) => timeline,
-            None => {
-                let mut timeline = Timeline::default();
-                self.reader.stretches(&id)?.into_iter().all(|stored| timeline.take_over(stored));
-                timeline
-            }
+        let mut timeline = if let Some((_, timeline)) = known {
+            timeline
+        } else {
+            let mut timeline = Timeline::default();
+            self.reader.stretches(&id)?.into_iter().all(|stored| timeline.take_over(stored));
+            timeline
         };
         let (first, last) = (timeline.head().next(), Seq(timeline.head().0 + STRETCH));
         if last.0 > sealed {
@@ -221,6 +220,7 @@ impl Reader {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it stands beside one that can fail")]
 fn plain(stored: &[u8]) -> Option<Vec<u8>> {
     Some(stored.to_vec())
 }
