@@ -212,6 +212,17 @@ impl App {
         workspace: Option<&Path>,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
+        if let Some(source) = store.session(id)?.imported {
+            return Err(Problem::failed(format!(
+                "session {} was imported from {source}, and nothing in it was approved here",
+                id.short()
+            ))
+            .remedy(format!(
+                "planwright fork {} makes one of your own to review and run",
+                id.short()
+            ))
+            .into());
+        }
         let journal = store.acquire(id)?;
         let state = history(store, id)?.state_at(journal.head())?;
         let leftovers = end_leftovers(id, &state);

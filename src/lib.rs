@@ -9,6 +9,7 @@ pub mod config;
 pub mod doctor;
 pub mod engine;
 pub mod event;
+pub mod exchange;
 pub mod headless;
 pub mod kit;
 pub mod llm;

@@ -2,12 +2,15 @@
 
 mod check;
 mod config;
+mod diff;
 mod doctor;
 mod documents;
 mod exit;
 mod export;
+mod fork;
 mod graph;
 mod home;
+mod import;
 mod out;
 mod plan;
 mod plan_text;
@@ -106,10 +109,16 @@ pub enum Subcommands {
     Check(check::CheckArgs),
     /// Draw a plan as a graph
     Graph(graph::GraphArgs),
-    /// Write the plan of a session for other programs
-    Export(export::ExportArgs),
     /// List the tools, show one, see how they did, or call one
     Tools(tools::ToolsArgs),
+    /// Write a session for other programs and people
+    Export(export::ExportArgs),
+    /// Take in an export, or what another program wrote; nothing is run
+    Import(import::ImportArgs),
+    /// Go on from a moment of a session in a new one
+    Fork(fork::ForkArgs),
+    /// Compare two sessions
+    Diff(diff::DiffArgs),
     /// Show settings and where they came from
     Config(config::ConfigArgs),
     /// Say what works here and what to do about the rest
@@ -154,6 +163,9 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Graph(args)) => graph::graph(&shared, &args),
         Some(Subcommands::Export(args)) => export::export(&shared, &args),
         Some(Subcommands::Tools(args)) => tools::tools(&shared, &args),
+        Some(Subcommands::Import(args)) => import::import(&shared, &args),
+        Some(Subcommands::Fork(args)) => fork::fork(&shared, &args),
+        Some(Subcommands::Diff(args)) => diff::diff(&shared, &args),
         Some(Subcommands::Config(args)) => config::config(&shared, &args),
         Some(Subcommands::Doctor(args)) => doctor::doctor(&shared, &args),
         Some(Subcommands::Themes) => themes::themes(&shared),

@@ -1,18 +1,25 @@
 //! `planwright replay`: scrub through a saved run. Nothing is run.
 
+use std::path::Path;
+
 use clap::Args;
 
+use super::import::{self, Read};
 use super::session::{block_on, needs_screen};
 use super::{Exit, Problem, Shared};
 use crate::app::{self, App};
+use crate::event::{Event, Record};
 use crate::headless::readable;
-use crate::model::Seq;
+use crate::model::{Seq, SessionId};
+use crate::replay::{History, MemorySource};
 use crate::state::trace::TraceEntry;
+use crate::store::{Arrival, Incoming as _};
 use crate::tui::{ExitReason, SessionView};
 
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
-    /// The session: its id, a unique prefix, or `last`
+    /// The session: its id, a unique prefix, or `last`; or a file that could be imported
+    #[arg(value_name = "SESSION|FILE")]
     session: String,
     /// Start at this event
     #[arg(long, value_name = "N")]
@@ -23,9 +30,15 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
     needs_screen(shared)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
-    let Some(store) = app.read_store()? else { return Err(app::no_session(&args.session)) };
-    let id = app::find(&store, &args.session)?;
-    let mut history = app::history(&store, &id)?;
+    let file = Path::new(&args.session);
+    let (id, mut history, live) = if file.exists() {
+        let (id, records) = file_records(&app, file)?;
+        (id, History::new(MemorySource::new(records)), None)
+    } else {
+        let Some(store) = app.read_store()? else { return Err(app::no_session(&args.session)) };
+        let id = app::find(&store, &args.session)?;
+        (id.clone(), app::history(&store, &id)?, Some(store))
+    };
     let head = history.head()?;
     if let Some(at) = args.at
         && (at == 0 || at > head.0)
@@ -42,7 +55,11 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
     let settings = app.ui_settings()?;
     block_on(async {
         let view = SessionView {
-            head: app::follow(&store, &id)?,
+            head: match &live {
+                Some(store) => app::follow(store, &id)?,
+                // A file does not grow; the sender may go.
+                None => tokio::sync::watch::channel(head).1,
+            },
             id,
             history,
             commands: None,
@@ -57,8 +74,31 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
     })
 }
 
+/// The records of a file, read as an import would and kept nowhere.
+fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record>)> {
+    let mut records = Vec::new();
+    let id = match import::read(file, app).map_err(|error| import::problem(&error))? {
+        Read::Told { records: told, .. } => {
+            records = told;
+            SessionId::new("file")
+        }
+        Read::Export(export) => {
+            let id = SessionId::new(&*export.header.session);
+            let (_, _, _, mut incoming) = export.into_parts(id.clone());
+            while let Some(Arrival { row, .. }) =
+                incoming.next().map_err(|error| import::problem(&error))?
+            {
+                let event = Event::decode(&row.payload)?;
+                records.push(Record { seq: row.seq, at: row.at, event });
+            }
+            id
+        }
+    };
+    Ok((id, records))
+}
+
 /// The same as lines, up to an event.
-fn print(shared: &Shared, history: &mut crate::replay::History, upto: Seq) -> anyhow::Result<Exit> {
+fn print(shared: &Shared, history: &mut History, upto: Seq) -> anyhow::Result<Exit> {
     let mut out = super::Out::new();
     let zone = jiff::tz::TimeZone::system();
     for number in 1..=upto.0 {

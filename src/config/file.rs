@@ -261,8 +261,8 @@ mod tests {
         let limits = settings.limits();
         assert_eq!((limits.breaker_threshold, limits.result_char_limit), (5, 900));
         assert_eq!(limits.breaker_cooldown_sec, 30);
-        assert_eq!(settings.confidence_weights.value["rules"], 0.4);
-        assert_eq!(settings.confidence_weights.value["self_score"], 0.5);
+        let weight = |part: &str| format!("{:.2}", settings.confidence_weights.value[part]);
+        assert_eq!((weight("rules"), weight("self_score")), ("0.40".to_owned(), "0.50".to_owned()));
         assert_eq!(
             read("[confidence_weights]\nrule = 0.4").unwrap_err(),
             "config.toml:2: unknown setting `confidence_weights.rule`, did you mean `confidence_weights.rules`?"

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{Digest, Failure, MicroDollars, ReActStep, TaskId};
+use crate::model::{Digest, Failure, MicroDollars, ReActStep, StepAction, TaskId};
 
 /// Facts about an agent's work. `task` is none for planning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,6 +94,27 @@ impl AgentEvent {
             Self::Revoked { .. } => "agent.revoked",
             Self::ChildMoved { .. } => "agent.child_moved",
             Self::Concluded { .. } => "agent.concluded",
+        }
+    }
+
+    /// The event of a step, by what the step is.
+    pub fn stepped(task: TaskId, attempt: u32, step: ReActStep) -> Self {
+        let action = step.action;
+        let step = Box::new(step);
+        match action {
+            StepAction::Thought => Self::Thought { task, attempt, step },
+            StepAction::Action => Self::Acted { task, attempt, step },
+            StepAction::Observation => Self::Observed { task, attempt, step },
+        }
+    }
+
+    /// The step it is about, if it is one.
+    pub fn step(&self) -> Option<&ReActStep> {
+        match self {
+            Self::Thought { step, .. } | Self::Acted { step, .. } | Self::Observed { step, .. } => {
+                Some(step)
+            }
+            _ => None,
         }
     }
 

@@ -85,6 +85,12 @@ fn session_event() -> impl Strategy<Value = SessionEvent> {
         .prop_map(SessionEvent::Closed),
         "[ -~]{0,20}".prop_map(|what| SessionEvent::AnomalyNoted { what }),
         Just(SessionEvent::WorkspaceMoved { workspace: "/srv".into() }),
+        (1..9u64).prop_map(|at| SessionEvent::Forked {
+            parent: "aaaa".into(),
+            at: Seq(at),
+            reuses: 1,
+            reruns: 2
+        }),
     ]
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Refusal;
-use crate::model::{Actor, Answer, Digest, GraphFacts, Normalization, Plan, Request, RequestId};
+use crate::model::{
+    Actor, Answer, Digest, GraphFacts, Normalization, Plan, Request, RequestId, Seq,
+};
 
 /// Why a process stopped writing to a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +39,14 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         plan_file: Option<String>,
     },
+    /// This session goes on from another one. What was approved and asked there counts no more.
+    Forked {
+        parent: String,
+        at: Seq,
+        /// How many results are taken over, and how many tasks run.
+        reuses: u32,
+        reruns: u32,
+    },
     /// A process took the lease and goes on.
     Opened { program: String, pid: u32 },
     /// The process that held the lease let go of it in good order.
@@ -51,6 +61,7 @@ impl SessionEvent {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Created { .. } => "session.created",
+            Self::Forked { .. } => "session.forked",
             Self::Opened { .. } => "session.opened",
             Self::Closed(_) => "session.closed",
             Self::WorkspaceMoved { .. } => "session.workspace_moved",

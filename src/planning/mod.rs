@@ -9,6 +9,7 @@ pub mod breaker;
 pub mod calendar;
 pub mod check;
 pub mod confidence;
+pub mod content_key;
 pub mod controller;
 pub mod diff;
 pub mod drawing;

@@ -11,7 +11,7 @@ use crate::state::{Checkpoint, SessionState};
 
 /// A fold is stored this often, so that a seek folds about this many records at most; that of a plan with more tasks
 /// than this once in as many events as it has tasks.
-pub const CHECKPOINT_INTERVAL: u64 = 512;
+pub const CHECKPOINT_INTERVAL: u64 = 128;
 
 /// Records are fetched in runs of this many.
 const PAGE: u64 = 256;
@@ -95,7 +95,8 @@ impl History {
         let Some(bytes) = self.source.checkpoint(seq)? else { return Ok(SessionState::default()) };
         let Ok(checkpoint) = Checkpoint::decode(&bytes) else { return Ok(SessionState::default()) };
         let mut failed = None;
-        let restored = checkpoint.restore(|plan| {
+        let beside = self.states.front().cloned();
+        let restored = checkpoint.restore_beside(beside.as_deref(), |plan| {
             self.record(plan).unwrap_or_else(|error| {
                 failed = Some(error);
                 None

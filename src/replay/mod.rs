@@ -2,8 +2,11 @@
 //!
 //! A [`History`] reads the past from a [`RecordSource`], a journal or an exported file. Reading never runs anything.
 
+pub mod compare;
+pub mod fork;
 mod history;
 mod journal;
+pub mod library;
 mod source;
 pub mod spending;
 

@@ -96,14 +96,28 @@ impl Checkpoint {
         self,
         read: impl FnOnce(Seq) -> Option<Record>,
     ) -> Result<SessionState, CheckpointError> {
+        self.restore_beside(None, read)
+    }
+
+    /// The same, sharing what follows from the plan with another moment of the session where it has the same plan.
+    pub fn restore_beside(
+        self,
+        other: Option<&SessionState>,
+        read: impl FnOnce(Seq) -> Option<Record>,
+    ) -> Result<SessionState, CheckpointError> {
         let mut plan = PlanSlice {
             current: None,
             revisions: self.revisions,
             approval: self.approval,
             abandoned: self.abandoned,
         };
-        let mut tasks = TaskTable::restore(self.tasks.clone(), &Plan::default());
-        if let Some(seq) = plan.current_seq() {
+        let known = other.filter(|other| {
+            plan.current_seq().is_some() && other.plan.current_seq() == plan.current_seq()
+        });
+        let tasks = if let (Some(known), Some(_)) = (known, plan.current_seq()) {
+            plan.current.clone_from(&known.plan.current);
+            TaskTable::restore_like(self.tasks, &known.tasks)
+        } else if let Some(seq) = plan.current_seq() {
             let record = read(seq).ok_or(CheckpointError::PlanMissing(seq))?;
             let Event::Plan(event @ PlanEvent::Proposed { plan: proposed, .. }) = &record.event
             else {
@@ -112,8 +126,10 @@ impl Checkpoint {
             let heads = std::mem::take(&mut plan.revisions);
             plan.apply(event, &record);
             plan.revisions = heads;
-            tasks = TaskTable::restore(self.tasks, proposed);
-        }
+            TaskTable::restore(self.tasks, proposed)
+        } else {
+            TaskTable::restore(self.tasks, &Plan::default())
+        };
         Ok(SessionState {
             seq: self.seq,
             at: self.at,

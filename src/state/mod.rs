@@ -9,6 +9,7 @@ mod breakers;
 mod checkpoint;
 mod plan;
 mod planning;
+pub mod profile;
 pub mod react_log;
 mod requests;
 pub mod result;
@@ -17,6 +18,7 @@ mod session;
 mod tasks;
 pub mod timeline;
 pub mod trace;
+pub mod verify;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -132,7 +134,12 @@ impl SessionState {
     /// Folds one record.
     pub fn apply(&mut self, record: &Record) {
         let sensible = match &record.event {
-            Event::Session(event) => self.session.apply(event, record.at),
+            Event::Session(event) => {
+                if matches!(event, crate::event::SessionEvent::Forked { .. }) {
+                    self.start_over();
+                }
+                self.session.apply(event, record.at)
+            }
             Event::Plan(event) => self.apply_plan(event, record),
             Event::Approval(event) => self.requests.apply(event, record.at),
             Event::Run(event) => self.apply_run(event, record.at),
@@ -153,6 +160,17 @@ impl SessionState {
         self.run.note_work(asked && counts.running == 0, record.at);
         self.seq = record.seq;
         self.at = Some(record.at);
+    }
+
+    /// What a fork does not take over: approvals, questions, what was running, and how the run stood.
+    fn start_over(&mut self) {
+        self.plan.approval = None;
+        self.plan.abandoned = false;
+        self.requests.open.clear();
+        self.tasks.let_go();
+        self.run = self.run.started_over();
+        self.breakers = BreakerSlice::default();
+        self.breakers.set_limits(&self.run.limits);
     }
 
     fn apply_run(&mut self, event: &crate::event::RunEvent, at: Timestamp) -> bool {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::react_log::{ReactLog, ReactLogEntry};
 use super::trace::{TraceEntry, outcome_words};
 use super::{SessionState, TaskStatus};
-use crate::event::{CallEvent, CallOutcome, Event, Record, SessionEvent, TaskEvent};
+use crate::event::{AgentEvent, CallEvent, CallOutcome, Event, Record, SessionEvent, TaskEvent};
 use crate::model::{ReActStep, ReActTrace, StepAction, TaskId};
 
 /// The result of a run, as the contracts name it.
@@ -78,11 +78,12 @@ impl Folding {
         match &record.event {
             Event::Task(event) => self.task(event, record.at),
             Event::Call(event) => self.call(event, record.at),
+            Event::Agent(event) => self.agent(event),
             Event::Run(_) | Event::Plan(_) | Event::Session(SessionEvent::AnomalyNoted { .. }) => {}
             _ => return,
         }
-        if let Some(entry) =
-            TraceEntry::of(record).filter(|_| !matches!(record.event, Event::Call(_)))
+        if let Some(entry) = TraceEntry::of(record)
+            .filter(|_| !matches!(record.event, Event::Call(_) | Event::Agent(_)))
         {
             let task = entry.task.map(|task| format!("{task} ")).unwrap_or_default();
             self.log.push(format!("{task}{}: {}", entry.kind.word(), entry.text));
@@ -160,6 +161,26 @@ impl Folding {
                     ..step(StepAction::Observation, outcome_words(outcome))
                 });
             }
+        }
+    }
+
+    /// The steps that an agent took itself, and what it answered in the end.
+    fn agent(&mut self, event: &AgentEvent) {
+        let Some(Open { trace, .. }) = event.task().and_then(|task| self.open.get_mut(task)) else {
+            return;
+        };
+        match event {
+            AgentEvent::Thought { step, .. }
+            | AgentEvent::Acted { step, .. }
+            | AgentEvent::Observed { step, .. } => trace.steps.push((**step).clone()),
+            AgentEvent::Concluded { answer, tokens, .. } => {
+                trace.final_answer = Some(answer.clone());
+                trace.total_tokens_used = trace.total_tokens_used.max(*tokens);
+            }
+            AgentEvent::ModelAnswered { tokens, .. } | AgentEvent::ModelFailed { tokens, .. } => {
+                trace.total_tokens_used = trace.total_tokens_used.saturating_add(*tokens);
+            }
+            _ => {}
         }
     }
 

@@ -104,6 +104,11 @@ impl RunSlice {
         self.worked_ms.saturating_add(going_on)
     }
 
+    /// A run that has not begun, by the same numbers.
+    pub(super) fn started_over(&self) -> Self {
+        Self { limits: self.limits, ..Self::default() }
+    }
+
     /// Whether work is going on or held, so that leaving has to be asked about.
     pub fn is_active(&self) -> bool {
         matches!(self.phase, RunPhase::Running | RunPhase::Paused)

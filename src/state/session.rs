@@ -35,6 +35,7 @@ impl SessionSlice {
                 }
                 return first;
             }
+            SessionEvent::Forked { .. } => self.closed = None,
             SessionEvent::Opened { .. } => {
                 self.openings += 1;
                 self.closed = None;

@@ -210,18 +210,6 @@ impl TaskTable {
                 }
             }
         }
-        let mut counts = TaskCounts::default();
-        for row in &rows {
-            *counts.slot(row.status) += 1;
-        }
-        let unmet = dependencies
-            .iter()
-            .map(|on| {
-                on.iter()
-                    .filter(|(task, start)| !is_met(rows[*task as usize].status, *start))
-                    .count() as u32
-            })
-            .collect();
         let wiring = Wiring {
             index,
             ids: plan.tasks.iter().map(|task| task.id.clone()).collect(),
@@ -229,7 +217,30 @@ impl TaskTable {
             dependents,
             dependencies,
         };
-        Self { rows, unmet, counts, wiring: Arc::new(wiring) }
+        Self::wired(rows, Arc::new(wiring))
+    }
+
+    /// The same for rows of a plan that another table is already wired for.
+    pub(super) fn restore_like(mut rows: Vec<TaskRow>, like: &Self) -> Self {
+        rows.resize(like.rows.len(), TaskRow::default());
+        Self::wired(rows, Arc::clone(&like.wiring))
+    }
+
+    fn wired(rows: Vec<TaskRow>, wiring: Arc<Wiring>) -> Self {
+        let mut counts = TaskCounts::default();
+        for row in &rows {
+            *counts.slot(row.status) += 1;
+        }
+        let unmet = wiring
+            .dependencies
+            .iter()
+            .map(|on| {
+                on.iter()
+                    .filter(|(task, start)| !is_met(rows[*task as usize].status, *start))
+                    .count() as u32
+            })
+            .collect();
+        Self { rows, unmet, counts, wiring }
     }
 
     pub(super) fn apply(&mut self, event: &TaskEvent, at: Timestamp) -> bool {
@@ -342,6 +353,18 @@ impl TaskTable {
                 }
                 None => false,
             },
+        }
+    }
+
+    /// Puts everything that was under way back to waiting.
+    pub(super) fn let_go(&mut self) {
+        for task in 0..self.rows.len() {
+            if matches!(self.rows[task].status, TaskStatus::Running | TaskStatus::Yours) {
+                let row = &mut self.rows[task];
+                (row.call, row.started_at, row.finished_at) = (None, None, None);
+                self.set_status(task, TaskStatus::Pending);
+            }
+            self.rows[task].not_before = None;
         }
     }
 

@@ -33,6 +33,15 @@ pub enum EntryKind {
     Unknown,
 }
 
+/// Whether the name of an event is enough to know what kind of step it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// It is: the kind, or none for what only keeps books.
+    By(Option<EntryKind>),
+    /// The event itself has to be looked at.
+    Not,
+}
+
 impl EntryKind {
     const ALL: [Self; 15] = [
         Self::Thought,
@@ -62,30 +71,28 @@ impl EntryKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// The kind of step an event is by its wire name; `None` for those that only keep books.
-    pub fn of_wire(kind: &str) -> Option<Self> {
-        Some(match kind {
-            "session.opened" | "task.started" | "call.spawned" => return None,
-            "plan.proposed" | "plan.approved" | "plan.abandoned" => Self::Plan,
-            "approval.asked" => Self::Asked,
-            "approval.refused" => Self::Refused,
-            "approval.answered" | "approval.withdrawn" => Self::Answered,
-            "task.handed_over" => Self::Yours,
-            "task.completed" => Self::Done,
-            "task.failed" => Self::Failed,
-            "task.skipped" => Self::Skipped,
-            "task.reset" => Self::Started,
-            "call.intended" => Self::Action,
-            "call.output" | "call.concluded" => Self::Observed,
-            "session.created"
-            | "session.closed"
-            | "session.workspace_moved"
-            | "session.anomaly_noted" => Self::Session,
-            "run.started" | "run.paused" | "run.continued" | "run.cap_raised"
-            | "run.limits_set" | "run.jobs_changed" | "run.interrupted" | "run.finished" => {
-                Self::Run
+    /// The words for all kinds.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        Self::ALL.into_iter().map(Self::word)
+    }
+
+    /// What the wire name alone says about the kind of step an event is.
+    pub fn of_wire(kind: &str) -> Told {
+        Told::By(match kind {
+            "session.opened" | "task.started" | "call.spawned" => None,
+            "plan.proposed" | "plan.approved" | "plan.abandoned" => Some(Self::Plan),
+            "approval.refused" => Some(Self::Refused),
+            "approval.answered" | "approval.withdrawn" => Some(Self::Answered),
+            "task.handed_over" => Some(Self::Yours),
+            "task.completed" => Some(Self::Done),
+            "task.skipped" => Some(Self::Skipped),
+            "task.reset" => Some(Self::Started),
+            "call.intended" => Some(Self::Action),
+            "call.output" | "call.concluded" => Some(Self::Observed),
+            other if other.starts_with("planning.") || other.starts_with("agent.") => {
+                planning::of_wire(other)
             }
-            other => return planning::of_wire(other),
+            _ => return Told::Not,
         })
     }
 
@@ -151,6 +158,31 @@ impl TraceEntry {
             body,
         })
     }
+
+    /// The kind of entry a record gives, without building its text.
+    pub fn kind_of(event: &Event) -> Option<EntryKind> {
+        Some(match event {
+            Event::Session(SessionEvent::Opened { .. })
+            | Event::Task(TaskEvent::Started { .. })
+            | Event::Call(CallEvent::Spawned { .. }) => return None,
+            Event::Session(_) => EntryKind::Session,
+            Event::Plan(_) => EntryKind::Plan,
+            Event::Approval(ApprovalEvent::Asked { .. }) => EntryKind::Asked,
+            Event::Approval(ApprovalEvent::Refused { .. }) => EntryKind::Refused,
+            Event::Approval(_) => EntryKind::Answered,
+            Event::Run(_) => EntryKind::Run,
+            Event::Task(TaskEvent::HandedOver { .. }) => EntryKind::Yours,
+            Event::Task(TaskEvent::Completed { .. }) => EntryKind::Done,
+            Event::Task(TaskEvent::Failed { .. }) => EntryKind::Failed,
+            Event::Task(TaskEvent::Skipped { .. }) => EntryKind::Skipped,
+            Event::Task(TaskEvent::Reset { .. }) => EntryKind::Started,
+            Event::Call(CallEvent::Intended { .. }) => EntryKind::Action,
+            Event::Call(_) => EntryKind::Observed,
+            Event::Planning(event) => return planning::of_wire(event.kind()),
+            Event::Agent(event) => return planning::of_wire(event.kind()),
+            Event::Unknown(_) => EntryKind::Unknown,
+        })
+    }
 }
 
 /// What of a record can be searched for: its line and what unfolds under it, and all descriptions of a plan. `None` for
@@ -189,6 +221,9 @@ type Projection = (EntryKind, String, Option<String>);
 fn session(event: &SessionEvent) -> Option<Projection> {
     let text = match event {
         SessionEvent::Created { title, .. } => format!("session created: {title}"),
+        SessionEvent::Forked { parent, at, reuses, reruns } => {
+            format!("forked from {parent} at event {at}: re-runs {reruns}, reuses {reuses}")
+        }
         SessionEvent::Opened { .. } => return None,
         SessionEvent::Closed(reason) => match reason {
             CloseReason::Quit => "closed by you".to_owned(),

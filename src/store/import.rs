@@ -26,11 +26,18 @@ pub struct Provenance {
     pub header: String,
 }
 
+/// An event that is taken in, and a fold after it where one is due.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    pub row: Row,
+    pub fold: Option<Vec<u8>>,
+}
+
 /// The events of a session that is being taken in, checked by whoever reads them.
 pub trait Incoming {
     type Error;
-    /// The next event, and a fold after it where one is due.
-    fn next(&mut self) -> Result<Option<(Row, Option<Vec<u8>>)>, Self::Error>;
+    /// The next event.
+    fn next(&mut self) -> Result<Option<Arrival>, Self::Error>;
     /// What lists show of it, after the last event.
     fn summary(&self) -> SessionSummary;
 }
@@ -47,7 +54,7 @@ pub(super) fn import<I: Incoming>(
     let mut import = Import::begin(connection, database, new, from, bookmarks)?;
     loop {
         match incoming.next() {
-            Ok(Some((row, fold))) => {
+            Ok(Some(Arrival { row, fold })) => {
                 import.push(row)?;
                 if let Some(fold) = fold {
                     import.checkpoint(&fold)?;

@@ -100,13 +100,12 @@ impl Indexer {
             return Ok(false);
         };
         let known = self.timeline.take().filter(|(known, _)| *known == key);
-        let mut timeline = match known {
-            Some((_, timeline)) => timeline,
-            None => {
-                let mut timeline = Timeline::default();
-                self.reader.stretches(&id)?.into_iter().all(|stored| timeline.take_over(stored));
-                timeline
-            }
+        let mut timeline = if let Some((_, timeline)) = known {
+            timeline
+        } else {
+            let mut timeline = Timeline::default();
+            self.reader.stretches(&id)?.into_iter().all(|stored| timeline.take_over(stored));
+            timeline
         };
         let (first, last) = (timeline.head().next(), Seq(timeline.head().0 + STRETCH));
         if last.0 > sealed {
@@ -162,7 +161,8 @@ pub(super) fn next_unindexed(
 /// What of an event is looked for: its readable text. `None` for what only keeps books.
 fn words_of(row: &Row) -> Option<String> {
     let event = Event::decode(&row.payload).ok()?;
-    crate::state::trace::searchable(&Record { seq: row.seq, at: row.at, event })
+    let text = crate::state::trace::searchable(&Record { seq: row.seq, at: row.at, event })?;
+    Some(super::search::kept_words(&text)).filter(|words| !words.is_empty())
 }
 
 pub(super) fn row_id(key: i64, seq: Seq) -> i64 {
@@ -220,6 +220,7 @@ impl Reader {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it stands beside one that can fail")]
 fn plain(stored: &[u8]) -> Option<Vec<u8>> {
     Some(stored.to_vec())
 }

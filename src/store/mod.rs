@@ -41,7 +41,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use bookmarks::Bookmark;
 pub use codec::MAX_PAYLOAD;
 pub use error::{FindError, Holder, StoreError};
-pub use import::{Incoming, Provenance};
+pub use import::{Arrival, Incoming, Provenance};
 pub use journal::Journal;
 pub use queue::Ack;
 pub use reader::{Reader, Watch};

@@ -45,10 +45,34 @@ impl WordQuery {
         true
     }
 
-    fn expression(&self) -> String {
-        let quoted: Vec<String> = self.words.iter().map(|word| format!("\"{word}\"")).collect();
-        format!("{}*", quoted.join(" AND "))
+    /// What the index is asked. Words that it does not keep are left to the look at the text itself.
+    fn expression(&self) -> Option<String> {
+        let last = self.words.len().saturating_sub(1);
+        let kept: Vec<String> = self
+            .words
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| is_kept(word))
+            .map(|(place, word)| format!("\"{word}\"{}", if place == last { "*" } else { "" }))
+            .collect();
+        (!kept.is_empty()).then(|| kept.join(" AND "))
     }
+}
+
+/// The words of a text that the index keeps. Hashes, addresses and the like would make most of it and are hardly ever
+/// looked for; whole ones are found all the same, by reading.
+pub(super) fn kept_words(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let mut words: Vec<&str> = tokens(&lower).filter(|word| is_kept(word)).collect();
+    words.sort_unstable();
+    words.dedup();
+    words.join(" ")
+}
+
+/// Whether a word is worth a place in the index.
+fn is_kept(word: &str) -> bool {
+    let longest = if word.bytes().any(|byte| byte.is_ascii_digit()) { 8 } else { 32 };
+    word.chars().count() <= longest
 }
 
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
@@ -63,13 +87,17 @@ impl Reader {
         query: &WordQuery,
         mut visit: impl FnMut(&SessionId, Row) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let all = query.words.is_empty();
+        let expression = query.expression();
+        let all = expression.is_none();
         for (id, part) in self.to_scan(query.session.as_ref(), all)? {
             if self.backward(part, None, &mut |row| visit(&id, row))?.is_break() {
                 return Ok(());
             }
         }
-        if all { Ok(()) } else { self.find_indexed(query, &mut visit) }
+        match expression {
+            Some(expression) => self.find_indexed(query, &expression, &mut visit),
+            None => Ok(()),
+        }
     }
 
     /// The parts of sessions that have to be read through: what is not indexed, or everything.
@@ -97,6 +125,7 @@ impl Reader {
     fn find_indexed(
         &self,
         query: &WordQuery,
+        expression: &str,
         visit: &mut impl FnMut(&SessionId, Row) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         const SQL: &str = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid BETWEEN ?2 AND ?3
@@ -110,7 +139,7 @@ impl Reader {
         };
         let mut statement = self.connection.prepare_cached(SQL).doing(SEARCHING, &self.database)?;
         let mut rows = statement
-            .query(params![query.expression(), first, last, MOST_CANDIDATES as i64])
+            .query(params![expression, first, last, MOST_CANDIDATES as i64])
             .doing(SEARCHING, &self.database)?;
         let mut session: Option<(i64, Option<SessionId>)> = None;
         while let Some(row) = rows.next().doing(SEARCHING, &self.database)? {
@@ -154,5 +183,8 @@ mod tests {
         assert!(!query.matches("the build went well"));
         assert!(WordQuery::of("").matches("anything"));
         assert!(WordQuery::of("größe").matches("Die GRÖSSE, die Größe"));
+        assert_eq!(kept_words("b a 9f86d081884c7d65 b v2"), "a b v2");
+        assert_eq!(WordQuery::of("9f86d081884c7d65").expression(), None);
+        assert_eq!(WordQuery::of("sum 9f86d081884c7d65").expression().unwrap(), "\"sum\"");
     }
 }

@@ -9,6 +9,7 @@
 mod crash;
 mod engine;
 mod models;
+mod exchange;
 mod planning;
 mod program;
 mod screen;

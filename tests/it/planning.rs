@@ -118,7 +118,7 @@ fn the_plan_of_a_session_is_exported_and_reads_back_the_same() {
     let plan = place.plan(crate::program::DIAMOND);
     assert_eq!(place.run(&["run", &plan, "--headless", "--yes"]).status.code(), Some(0));
     for (format, words) in [
-        ("json", "\"tasks\""),
+        ("plan-json", "\"tasks\""),
         ("markdown", "Diamond"),
         ("mermaid", "flowchart"),
         ("dot", "digraph"),

@@ -202,7 +202,7 @@ fn title(plan: &PlanExport<'_>, id: &TaskId) -> String {
 }
 
 /// A text that Markdown shows as it is.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in one_line(text).chars() {
         if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&') {

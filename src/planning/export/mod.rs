@@ -16,7 +16,7 @@ pub use dot::dot;
 pub use graph::{graph_dot, graph_flowchart, graph_gantt, graph_markdown};
 pub use ical::{IcalImport, ical, read_ical};
 pub use json::json;
-pub use markdown::markdown;
+pub use markdown::{escape as markdown_escape, markdown};
 pub use mermaid::{flowchart, gantt};
 
 use crate::model::{

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
-use super::trace::{EntryKind, subject};
+use super::trace::{EntryKind, Told, TraceEntry, subject};
 use crate::event::{Event, Record, TaskEvent};
 use crate::model::{Seq, TaskId};
 
@@ -18,7 +18,7 @@ pub use packed::StoredStretch;
 use packed::{Head, PackedSteps};
 
 /// How many events a stored stretch covers.
-pub const STRETCH: u64 = 16_384;
+pub const STRETCH: u64 = 4_096;
 
 /// Marks an entry that belongs to no task.
 const NO_TASK: u32 = u32::MAX;
@@ -34,10 +34,10 @@ pub struct Outline<'a> {
 }
 
 impl Outline<'_> {
-    /// Whether the index must look into the event itself: requests name their task inside, and whether a failure is
-    /// final stands there too.
+    /// Whether the index must look into the event itself: where its name does not tell the kind of step, and for
+    /// requests and failures, which say inside which task they are about and whether they are final.
     pub fn needs_event(&self) -> bool {
-        matches!(self.kind, "approval.asked" | "task.failed")
+        EntryKind::of_wire(self.kind) == Told::Not
     }
 }
 
@@ -149,10 +149,12 @@ impl Timeline {
             (None, Some(task)) => self.intern(task.as_str()),
             (None, None) => NO_TASK,
         };
-        if let Some(kind) = EntryKind::of_wire(outline.kind) {
-            // A kind that is known with fields that are not is kept as unknown.
-            let unknown = matches!(event, Some(Event::Unknown(_)));
-            let kind = if unknown { EntryKind::Unknown } else { kind };
+        let kind = match (event, EntryKind::of_wire(outline.kind)) {
+            (Some(event), _) => TraceEntry::kind_of(event),
+            (None, Told::By(kind)) => kind,
+            (None, Told::Not) => Some(EntryKind::Unknown),
+        };
+        if let Some(kind) = kind {
             self.steps.push(Step { seq: outline.seq, task, kind });
         }
         self.note_landmark(outline, task, event);
@@ -371,7 +373,6 @@ mod tests {
 
     use super::*;
     use crate::event::arbitrary::journal;
-    use crate::state::trace::TraceEntry;
 
     proptest! {
         #[test]
@@ -382,7 +383,11 @@ mod tests {
             let steps: Vec<_> = timeline.steps_from(0).map(|step| (step.seq, step.kind)).collect();
             prop_assert_eq!(steps, readable);
             for record in &records {
-                prop_assert_eq!(TraceEntry::of(record).map(|entry| entry.kind), EntryKind::of_wire(&record.event.kind()));
+                let kind = TraceEntry::of(record).map(|entry| entry.kind);
+                prop_assert_eq!(kind, TraceEntry::kind_of(&record.event));
+                if let Told::By(told) = EntryKind::of_wire(&record.event.kind()) {
+                    prop_assert_eq!(told, kind);
+                }
             }
         }
 

@@ -1,11 +1,17 @@
 //! `planwright sessions`: what is saved.
 
+mod retention;
+mod search;
+mod traces;
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Exit, Out, Shared};
+use super::{Exit, Out, Problem, Shared};
 use crate::app::{self, App};
 use crate::model::Seq;
+pub(super) use traces::records;
+
 use crate::state::result::ExecutionResult;
 use crate::state::{SessionState, TaskStatus};
 use crate::store::SessionInfo;
@@ -28,15 +34,122 @@ enum SessionsCommand {
         /// The result of the run with the traces of all attempts, as JSON
         #[arg(long)]
         result: bool,
+        /// Where the time went: slowest tasks and tools, waiting, and the chain that took longest
+        #[arg(long)]
+        profile: bool,
+        /// One trace by its id
+        #[arg(long, value_name = "TRACE")]
+        trace: Option<String>,
+    },
+    /// The traces of attempts, of one session or of all
+    Traces {
+        /// The session: its id, a unique prefix, or `last`
+        session: Option<String>,
+        /// Only tasks whose id fits; `*` stands for anything
+        #[arg(long, value_name = "PATTERN")]
+        task: Option<String>,
+    },
+    /// Find steps by their words in all sessions
+    Search(search::SearchArgs),
+    /// Check that everything is there and in order
+    Verify {
+        /// The session; all of them unless named
+        session: Option<String>,
+    },
+    /// Mark an event of a session, or take a mark away
+    Bookmark {
+        /// The session: its id, a unique prefix, or `last`
+        session: String,
+        /// The number of the event; without it the marks are listed
+        event: Option<u64>,
+        /// What to remember about it
+        note: Option<String>,
+        /// Take the mark away
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Delete sessions for good
+    Rm {
+        /// The sessions: their ids, or unique prefixes
+        #[arg(required = true)]
+        sessions: Vec<String>,
+        /// Give the space back to the file system as well
+        #[arg(long)]
+        vacuum: bool,
+    },
+    /// Delete sessions that were not used for long
+    Prune {
+        /// How long, such as 30d, 8w or 6mo
+        #[arg(long, value_name = "AGE")]
+        older_than: String,
+        /// Give the space back to the file system as well
+        #[arg(long)]
+        vacuum: bool,
     },
 }
 
 pub(super) fn sessions(shared: &Shared, args: &SessionsArgs) -> anyhow::Result<Exit> {
     match &args.what {
         None | Some(SessionsCommand::List) => list(shared),
-        Some(SessionsCommand::Show { session, result: false }) => show(shared, session),
-        Some(SessionsCommand::Show { session, result: true }) => result(shared, session),
+        Some(SessionsCommand::Show { session, trace: Some(id), .. }) => {
+            traces::one(shared, session, id)
+        }
+        Some(SessionsCommand::Show { session, profile: true, .. }) => {
+            traces::profile(shared, session)
+        }
+        Some(SessionsCommand::Show { session, result: true, .. }) => result(shared, session),
+        Some(SessionsCommand::Show { session, .. }) => show(shared, session),
+        Some(SessionsCommand::Traces { session, task }) => {
+            traces::list(shared, session.as_deref(), task.as_deref())
+        }
+        Some(SessionsCommand::Search(args)) => search::search(shared, args),
+        Some(SessionsCommand::Verify { session }) => traces::verify(shared, session.as_deref()),
+        Some(SessionsCommand::Bookmark { session, event, note, remove }) => {
+            bookmark(shared, session, *event, note.as_deref(), *remove)
+        }
+        Some(SessionsCommand::Rm { sessions, vacuum }) => {
+            retention::remove(shared, sessions, *vacuum)
+        }
+        Some(SessionsCommand::Prune { older_than, vacuum }) => {
+            retention::prune(shared, older_than, *vacuum)
+        }
     }
+}
+
+/// Sets, removes or lists the marks of a session.
+fn bookmark(
+    shared: &Shared,
+    session: &str,
+    event: Option<u64>,
+    note: Option<&str>,
+    remove: bool,
+) -> anyhow::Result<Exit> {
+    let app = App::settings_only(shared)?;
+    let store = app.open_store()?;
+    let id = app::find(&store, session)?;
+    if let Some(event) = event {
+        let head = store.session(&id)?.head;
+        if event == 0 || event > head.0 {
+            return Err(Problem::usage(format!(
+                "session {} has events 1 to {head}, not {event}",
+                id.short()
+            ))
+            .into());
+        }
+        let note = app.redactor().redact(note.unwrap_or_default()).into_owned();
+        store.set_bookmark(&id, Seq(event), (!remove).then_some(note.as_str()))?;
+    }
+    let mut out = Out::new();
+    for mark in store.reader()?.bookmarks(&id)? {
+        out.line(&if shared.json {
+            serde_json::to_string(&mark)?
+        } else {
+            format!("{:>8}  {}", mark.seq.to_string(), text::clean_line(&mark.note))
+                .trim_end()
+                .to_owned()
+        })?;
+    }
+    Ok(Exit::Success)
 }
 
 pub(super) fn list(shared: &Shared) -> anyhow::Result<Exit> {
@@ -66,6 +179,8 @@ fn list_json(info: &SessionInfo) -> serde_json::Value {
         "open_requests": info.summary.open_requests,
         "events": info.head,
         "workspace": info.summary.workspace,
+        "parent": info.parent.as_ref().map(|point| json!({"session": point.session, "event": point.seq})),
+        "imported_from": info.imported,
         "created_at": info.created_at,
         "updated_at": info.updated_at,
     })
@@ -106,11 +221,7 @@ fn result(shared: &Shared, name: &str) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
     let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
     let id = app::find(&store, name)?;
-    let mut history = app::history(&store, &id)?;
-    let mut records = Vec::new();
-    while let Some(record) = history.record(Seq(records.len() as u64 + 1))? {
-        records.push(record);
-    }
+    let records = records(&store, &id)?;
     Out::new().line(&serde_json::to_string(&ExecutionResult::of(&records))?)?;
     Ok(Exit::Success)
 }

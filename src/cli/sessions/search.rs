@@ -1,0 +1,112 @@
+//! `planwright sessions search`: steps of all sessions by their words.
+
+use clap::Args;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::app::{self, App};
+use crate::cli::{Exit, Out, Problem, Shared};
+use crate::model::MicroDollars;
+use crate::replay::library::{Search, Went};
+use crate::state::trace::EntryKind;
+use crate::store::WordQuery;
+use crate::text;
+
+#[derive(Debug, Args)]
+pub(super) struct SearchArgs {
+    /// Words that a step must hold; the last may be the beginning of one
+    words: Vec<String>,
+    /// In this session alone: its id, a unique prefix, or `last`
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+    /// Steps of this task; `*` stands for anything
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
+    /// Steps of this kind: thought, action, observed, done, failed, plan and so on
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// Calls of this tool
+    #[arg(long, value_name = "TOOL")]
+    tool: Option<String>,
+    /// Only what went well, or what went wrong
+    #[arg(long, value_name = "OUTCOME")]
+    outcome: Option<OutcomeArg>,
+    /// Not before this day, such as 2026-06-01
+    #[arg(long, value_name = "DATE")]
+    since: Option<Date>,
+    /// Up to the end of this day
+    #[arg(long, value_name = "DATE")]
+    until: Option<Date>,
+    /// Steps that cost at least so many dollars
+    #[arg(long, value_name = "DOLLARS")]
+    min_cost: Option<f64>,
+    /// How many hits are printed
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum OutcomeArg {
+    Ok,
+    Failed,
+}
+
+pub(super) fn search(shared: &Shared, args: &SearchArgs) -> anyhow::Result<Exit> {
+    let app = App::settings_only(shared)?;
+    let Some(store) = app.read_store()? else { return Ok(Exit::Success) };
+    let mut words = WordQuery::of(&args.words.join(" "));
+    words.session = args.session.as_deref().map(|name| app::find(&store, name)).transpose()?;
+    let zone = TimeZone::system();
+    let search = Search {
+        words,
+        task: args.task.clone(),
+        kind: args.kind.as_deref().map(kind).transpose()?,
+        tool: args.tool.clone(),
+        outcome: args.outcome.map(|outcome| match outcome {
+            OutcomeArg::Ok => Went::Well,
+            OutcomeArg::Failed => Went::Wrong,
+        }),
+        since: args.since.map(|date| midnight(date, &zone)).transpose()?,
+        until: args.until.map(|date| midnight(date.tomorrow()?, &zone)).transpose()?,
+        min_cost: args.min_cost.map(MicroDollars::from_dollars),
+        limit: args.limit.max(1),
+    };
+    let hits = search.run(&store.reader()?)?;
+    let mut out = Out::new();
+    for hit in &hits {
+        if shared.json {
+            out.line(&serde_json::to_string(hit)?)?;
+            continue;
+        }
+        let when = hit.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S");
+        let task = hit.task.as_ref().map(|task| format!("{} ", text::clean_line(task.as_str())));
+        out.line(&format!(
+            "{}  {:>6}  {when}  {}{:<8}  {}",
+            hit.session.short(),
+            hit.seq.to_string(),
+            task.unwrap_or_default(),
+            hit.kind,
+            text::clean_line(&hit.text),
+        ))?;
+    }
+    if hits.is_empty() && !shared.json {
+        out.line("nothing found")?;
+    }
+    Ok(if hits.is_empty() { Exit::Failed } else { Exit::Success })
+}
+
+fn kind(word: &str) -> anyhow::Result<EntryKind> {
+    EntryKind::from_word(word).ok_or_else(|| {
+        let near = text::nearest(word, EntryKind::words());
+        let problem = Problem::usage(format!("there is no kind of step `{word}`"));
+        match near {
+            Some(near) => problem.remedy(format!("did you mean `{near}`?")).into(),
+            None => problem.into(),
+        }
+    })
+}
+
+fn midnight(date: Date, zone: &TimeZone) -> Result<Timestamp, jiff::Error> {
+    Ok(date.to_zoned(zone.clone())?.timestamp())
+}

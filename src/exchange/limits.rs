@@ -1,0 +1,184 @@
+//! How much an imported file may hold, and what is wrong with one that is refused.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// The most bytes a file may hold, after decompression.
+pub const MAX_BYTES: u64 = 1 << 30;
+/// The most events a session may hold.
+pub const MAX_EVENTS: u64 = 5_000_000;
+/// The longest line.
+pub const MAX_LINE: usize = 64 << 20;
+/// How deep JSON may be nested.
+pub const MAX_DEPTH: usize = 128;
+/// How many times larger than itself a compressed file may become, beyond a first allowance.
+pub const MAX_RATIO: u64 = 1_000;
+const ALLOWANCE: u64 = 16 << 20;
+/// Windows of a compressed stream that need more memory than this are refused.
+const WINDOW_LOG: u32 = 27;
+
+/// Why a file was not taken in. Nothing of it was kept.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error("could not read {}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{} is no ordinary file", path.display())]
+    NotAFile { path: PathBuf },
+    #[error("line {line}: {what}")]
+    Line { line: u64, what: String },
+    #[error("the file is of format {found}, this program reads up to {known}")]
+    Newer { found: u32, known: u32 },
+    #[error("{what} is above the limit of {limit}")]
+    TooMuch { what: String, limit: u64 },
+    #[error("{0}")]
+    Other(String),
+}
+
+impl ImportError {
+    /// What would help.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. } | Self::NotAFile { .. } => "name a file that can be read",
+            Self::Newer { .. } => "use the newer Planwright that wrote it",
+            Self::TooMuch { .. } => "split it, or import it where it was made",
+            Self::Line { .. } | Self::Other(_) => {
+                "the file is damaged or not of a kind that is known; nothing was imported"
+            }
+        }
+    }
+
+    pub(super) fn line(line: u64, what: impl Into<String>) -> Self {
+        Self::Line { line, what: what.into() }
+    }
+}
+
+/// The lines of a file, decompressed if need be, each within the limits.
+pub struct Lines {
+    reader: Box<dyn BufRead + Send>,
+    number: u64,
+    read: u64,
+    most: u64,
+}
+
+impl std::fmt::Debug for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lines").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl Lines {
+    /// Opens a file. Pipes and devices are refused: they may never end.
+    pub fn open(path: &Path) -> Result<Self, ImportError> {
+        let unreadable = |source| ImportError::Unreadable { path: path.to_owned(), source };
+        let metadata = std::fs::metadata(path).map_err(unreadable)?;
+        if !metadata.is_file() {
+            return Err(ImportError::NotAFile { path: path.to_owned() });
+        }
+        let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+        let packed = file.fill_buf().map_err(unreadable)?.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+        let (reader, most): (Box<dyn BufRead + Send>, u64) = if packed {
+            let mut stream = zstd::stream::read::Decoder::with_buffer(file).map_err(unreadable)?;
+            stream.window_log_max(WINDOW_LOG).map_err(unreadable)?;
+            let most = metadata.len().saturating_mul(MAX_RATIO).saturating_add(ALLOWANCE);
+            (Box::new(BufReader::new(stream)), most.min(MAX_BYTES))
+        } else {
+            (Box::new(file), MAX_BYTES)
+        };
+        Ok(Self { reader, number: 0, read: 0, most })
+    }
+
+    /// The next line without its end; `None` at the end of the file. A last line without an end is a file cut short.
+    pub fn next_line(&mut self) -> Result<Option<String>, ImportError> {
+        let number = self.number + 1;
+        let mut bytes = Vec::new();
+        let room = (self.most - self.read).min(MAX_LINE as u64) + 1;
+        let took = (&mut self.reader)
+            .take(room)
+            .read_until(b'\n', &mut bytes)
+            .map_err(|error| ImportError::line(number, format!("cannot be read: {error}")))?;
+        if took == 0 {
+            return Ok(None);
+        }
+        self.read += took as u64;
+        if self.read > self.most {
+            return Err(ImportError::TooMuch {
+                what: "what the file unpacks to".into(),
+                limit: self.most,
+            });
+        }
+        if bytes.last() != Some(&b'\n') {
+            if bytes.len() > MAX_LINE {
+                let what = format!("line {number}");
+                return Err(ImportError::TooMuch { what, limit: MAX_LINE as u64 });
+            }
+            return Err(ImportError::line(number, "the file ends in the middle of it"));
+        }
+        bytes.pop();
+        self.number = number;
+        if depth(&bytes) > MAX_DEPTH {
+            return Err(ImportError::line(number, format!("is nested deeper than {MAX_DEPTH}")));
+        }
+        String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| ImportError::line(number, "is not text in UTF-8"))
+    }
+
+    /// The number of the line that was read last.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+/// How deep brackets are nested outside of strings, found without building anything.
+pub fn depth(json: &[u8]) -> usize {
+    let (mut now, mut deepest, mut in_string, mut escaped) = (0usize, 0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                now += 1;
+                deepest = deepest.max(now);
+            }
+            b']' | b'}' if !in_string => now = now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// Reads a whole file of JSON that is not made of lines, within the same limits.
+pub fn read_json(path: &Path, most: u64) -> Result<serde_json::Value, ImportError> {
+    let unreadable = |source| ImportError::Unreadable { path: path.to_owned(), source };
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(ImportError::NotAFile { path: path.to_owned() });
+    }
+    if metadata.len() > most {
+        let what = format!("{}", path.display());
+        return Err(ImportError::TooMuch { what, limit: most });
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(most).read_to_end(&mut bytes))
+        .map_err(unreadable)?;
+    if depth(&bytes) > MAX_DEPTH {
+        return Err(ImportError::Other(format!("{} is nested too deep", path.display())));
+    }
+    serde_json::from_slice(&bytes)
+        .map_err(|error| ImportError::Other(format!("{} is no JSON: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_counts_brackets_outside_of_strings() {
+        assert_eq!(depth(br#"{"a":[1,"[[[\"[["]}"#), 2);
+        assert_eq!(depth(&vec![b'['; 2_000_000]), 2_000_000);
+        assert_eq!(depth(b""), 0);
+    }
+}

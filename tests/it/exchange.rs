@@ -1,0 +1,388 @@
+//! Sessions as files: exports, imports, forks, comparisons, search and upkeep, through the program itself.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use planwright::model::{Seq, SessionId};
+use planwright::replay::{History, JournalSource};
+use planwright::state::SessionState;
+use planwright::store::{OpenMode, Store};
+use serde_json::Value;
+
+use crate::program::{DIAMOND, Place, json_lines};
+
+fn text(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn errors(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn file(place: &Place, name: &str) -> String {
+    place.work().join(name).to_string_lossy().into_owned()
+}
+
+/// A place where the plan of a diamond was run.
+fn run_place() -> Place {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    assert_eq!(place.run(&["run", &plan, "--headless", "--yes"]).status.code(), Some(0));
+    place
+}
+
+fn exported(place: &Place, format: &str, name: &str) -> String {
+    let path = file(place, name);
+    let output = place.run(&["export", "last", "--format", format, "-o", &path]);
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    path
+}
+
+#[test]
+fn export_then_import_then_export_is_byte_identical() {
+    let place = run_place();
+    let marked = place.run(&["sessions", "bookmark", "last", "3", "look here"]);
+    assert_eq!(marked.status.code(), Some(0), "{}", errors(&marked));
+    for (format, name) in [("jsonl", "a.jsonl"), ("jsonl.zst", "a.jsonl.zst")] {
+        let first = exported(&place, format, name);
+        let other = Place::new();
+        let imported = other.run(&["import", &first]);
+        assert_eq!(imported.status.code(), Some(0), "{}", errors(&imported));
+        let again = exported(&other, format, "again");
+        assert_eq!(std::fs::read(&first).unwrap(), std::fs::read(again).unwrap());
+        let list = other.sessions();
+        assert_eq!((list.len(), &list[0]["imported_from"]), (1, &Value::from("planwright")));
+        assert_eq!(list[0]["status"], "done");
+        // What was approved elsewhere counts for nothing here, and the same id is not taken in twice.
+        assert_eq!(other.run(&["resume", "last", "--headless"]).status.code(), Some(1));
+        assert_eq!(other.run(&["import", &first]).status.code(), Some(1));
+        assert_eq!(other.run(&["import", &first, "--new-id"]).status.code(), Some(0));
+        assert_eq!(other.run(&["sessions", "verify"]).status.code(), Some(0));
+        let shown = other.run(&["replay", &first, "--headless", "--json"]);
+        assert_eq!(json_lines(&shown).len() as u64, list[0]["events"].as_u64().unwrap());
+    }
+}
+
+/// Every moment of what was imported equals the fold up to it.
+#[test]
+fn an_imported_session_can_be_seen_at_any_moment() {
+    let place = run_place();
+    let path = exported(&place, "jsonl", "a.jsonl");
+    let other = Place::new();
+    assert_eq!(other.run(&["import", &path]).status.code(), Some(0));
+    let store = Store::open(&other.data(), OpenMode::ReadOnly).unwrap();
+    let id: SessionId = store.list_sessions().unwrap()[0].id.clone();
+    let mut history = History::new(JournalSource::new(store.reader().unwrap(), id));
+    let head = history.head().unwrap();
+    let mut state = SessionState::default();
+    for seq in 1..=head.0 {
+        state.apply(&history.record(Seq(seq)).unwrap().unwrap());
+        assert_eq!(*history.state_at(Seq(seq)).unwrap(), state, "at {seq}");
+    }
+}
+
+fn refused(place: &Place, name: &str, bytes: &[u8], words: &str) {
+    let path = file(place, name);
+    std::fs::write(&path, bytes).unwrap();
+    let output = place.run(&["import", &path]);
+    assert_eq!(output.status.code(), Some(1), "{name}: {}", text(&output));
+    assert!(errors(&output).contains(words), "{name}: {}", errors(&output));
+    assert!(place.sessions().is_empty(), "{name} left something behind");
+}
+
+#[test]
+fn hostile_imports_give_a_clear_error_and_leave_the_store_as_it_was() {
+    let source = run_place();
+    let good = std::fs::read(exported(&source, "jsonl", "a.jsonl")).unwrap();
+    let packed = std::fs::read(exported(&source, "jsonl.zst", "a.jsonl.zst")).unwrap();
+    let lines: Vec<&str> = std::str::from_utf8(&good).unwrap().lines().collect();
+    let place = Place::new();
+    // Makes the store, so that nothing can hide in its making.
+    assert_eq!(place.run(&["import", "/nowhere"]).status.code(), Some(2));
+
+    refused(&place, "cut", &good[..good.len() - 10], "ends in the middle");
+    refused(&place, "short", format!("{}\n{}\n", lines[0], lines[1]).as_bytes(), "the file has 1");
+    refused(&place, "cut.zst", &packed[..packed.len() - 9], "line");
+    let mut flipped = packed.clone();
+    flipped[packed.len() / 2] ^= 0x10;
+    refused(&place, "flipped.zst", &flipped, "not imported");
+    let words = String::from_utf8(good.clone()).unwrap().replacen("Left", "Loft", 1);
+    refused(&place, "flipped", words.as_bytes(), "the hashes differ");
+    let newer = lines[0].replace("\"planwright_export\":1", "\"planwright_export\":9");
+    refused(&place, "newer", format!("{newer}\n").as_bytes(), "format 9");
+    let newer = lines[0].replace("\"format\":1", "\"format\":7");
+    refused(&place, "events", format!("{newer}\n").as_bytes(), "format 7");
+    let count = format!("\"events\":{}", lines.len() - 1);
+    let many = lines[0].replace(&count, "\"events\":10000000");
+    refused(&place, "many", format!("{many}\n").as_bytes(), "10000000 events");
+    let swapped = format!("{}\n{}\n{}\n", lines[0], lines[2], lines[1]);
+    refused(&place, "swapped", swapped.as_bytes(), "expected event 1, found 2");
+    let forged = good.clone();
+    let forged = String::from_utf8(forged).unwrap().replacen(
+        "\"kind\":\"session.created\"",
+        "\"kind\":\"run.started\"",
+        1,
+    );
+    refused(&place, "forged", forged.as_bytes(), "says to be");
+    let deep = format!("{}\n{{\"seq\":1,\"event\":{}\n", lines[0], "[".repeat(2_000_000));
+    refused(&place, "deep", deep.as_bytes(), "nested deeper");
+    refused(&place, "text", b"hello\nworld\n", "is no JSON");
+    refused(&place, "empty", b"", "empty");
+
+    let mut bomb = zstd_of(format!("{}\n", lines[0]).as_bytes(), 400 << 20);
+    refused(&place, "bomb.zst", &bomb, "above the limit");
+    bomb.truncate(bomb.len() / 2);
+    refused(&place, "half-bomb.zst", &bomb, "");
+    for odd in ["/dev/zero", "/dev/null"] {
+        let output = place.run(&["import", odd]);
+        assert_eq!(output.status.code(), Some(2), "{odd}");
+        assert!(errors(&output).contains("no ordinary file"), "{}", errors(&output));
+    }
+}
+
+/// A line and a long run of spaces in one compressed stream.
+fn zstd_of(line: &[u8], spaces: usize) -> Vec<u8> {
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 19).unwrap();
+    encoder.write_all(line).unwrap();
+    let block = vec![b' '; 1 << 20];
+    for _ in 0..spaces >> 20 {
+        encoder.write_all(&block).unwrap();
+    }
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn every_format_is_written_and_says_something() {
+    let place = run_place();
+    for (format, words) in [
+        ("json", "\"trace_id\""),
+        ("markdown", "## Tasks"),
+        ("mermaid", "flowchart"),
+        ("dot", "digraph"),
+        ("html", "<svg"),
+        ("otlp", "execute_tool"),
+        ("result", "react_log"),
+        ("toml", "[[tasks]]"),
+        ("plan-json", "\"tasks\""),
+    ] {
+        let output = place.run(&["export", "last", "--format", format]);
+        assert_eq!(output.status.code(), Some(0), "{format}: {}", errors(&output));
+        assert!(text(&output).contains(words), "{format}: {}", text(&output));
+    }
+    let page = text(&place.run(&["export", "last", "--format", "html"]));
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("<script"));
+    let spans: Value =
+        serde_json::from_str(&text(&place.run(&["export", "last", "--format", "otlp"]))).unwrap();
+    let spans = spans["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone();
+    assert!(spans.iter().all(|span| span["endTimeUnixNano"].is_string()));
+    let ids: std::collections::BTreeSet<&str> =
+        spans.iter().map(|span| span["spanId"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), spans.len(), "span ids are unique");
+}
+
+#[test]
+fn the_page_is_read_by_a_browser() {
+    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|name| std::process::Command::new(name).arg("--version").output().is_ok())
+    else {
+        return;
+    };
+    let place = run_place();
+    let page = exported(&place, "html", "page.html");
+    let output = std::process::Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .arg(format!("file://{page}"))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout);
+    assert!(dom.contains("Diamond") && dom.contains("Trace"), "{dom}");
+}
+
+#[test]
+fn traces_have_the_keys_of_the_seed_and_come_back() {
+    let place = run_place();
+    let dir = format!("{}/", file(&place, "traces"));
+    assert_eq!(
+        place.run(&["export", "last", "--format", "json", "-o", &dir]).status.code(),
+        Some(0)
+    );
+    let files: Vec<_> =
+        std::fs::read_dir(&dir).unwrap().flatten().map(|entry| entry.path()).collect();
+    let traces = json_lines(&place.run(&["sessions", "traces", "last", "--json"]));
+    assert_eq!(files.len(), traces.len());
+    let one: Value = serde_json::from_slice(&std::fs::read(&files[0]).unwrap()).unwrap();
+    let keys: Vec<&String> = one.as_object().unwrap().keys().collect();
+    let seed = [
+        "trace_id",
+        "task_id",
+        "timestamp",
+        "steps",
+        "final_answer",
+        "total_tokens_used",
+        "execution_time_ms",
+        "success",
+        "error_message",
+    ];
+    assert_eq!(keys, seed);
+    let step: Vec<&String> = one["steps"][0].as_object().unwrap().keys().collect();
+    assert_eq!(
+        step,
+        [
+            "timestamp",
+            "action",
+            "content",
+            "tool_used",
+            "tool_input",
+            "tool_output",
+            "confidence_score",
+            "metadata"
+        ]
+    );
+
+    let other = Place::new();
+    let imported = other.run(&["import", &dir]);
+    assert_eq!(imported.status.code(), Some(0), "{}", errors(&imported));
+    let back = json_lines(&other.run(&["sessions", "traces", "last", "--json"]));
+    assert_eq!(back.len(), traces.len());
+    let id = traces[0]["trace_id"].as_str().unwrap();
+    let shown = place.run(&["sessions", "show", "last", "--trace", id]);
+    assert!(text(&shown).contains(id));
+    let some = place.run(&["sessions", "traces", "last", "--task", "zzz*", "--json"]);
+    assert!(json_lines(&some).is_empty());
+}
+
+#[test]
+fn a_fork_says_what_it_reruns_and_inherits_no_approval() {
+    let place = run_place();
+    let dry = json_lines(&place.run(&["fork", "last", "--dry-run", "--json"])).remove(0);
+    assert!(dry["reruns"].as_array().unwrap().is_empty() && dry["id"].is_null());
+    assert_eq!(place.sessions().len(), 1);
+
+    let changed = DIAMOND.replacen("echo b", "echo changed-b", 1);
+    assert_ne!(changed, DIAMOND);
+    let plan = place.plan(&changed);
+    let parent = place.sessions()[0]["id"].as_str().unwrap().to_owned();
+    let made = json_lines(&place.run(&["fork", &parent, "--plan", &plan, "--json"])).remove(0);
+    let (reruns, reuses) = (made["reruns"].as_array().unwrap(), made["reuses"].as_array().unwrap());
+    assert!(!reruns.is_empty() && !reuses.is_empty(), "{made}");
+    let fork = made["id"].as_str().unwrap().to_owned();
+    // Nothing runs before it is approved anew.
+    assert_eq!(place.run(&["run", &fork, "--headless"]).status.code(), Some(3));
+    let ran = place.run(&["run", &fork, "--headless", "--yes"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", errors(&ran));
+    let shown = json_lines(&place.run(&["sessions", "show", &fork, "--json"])).remove(0);
+    assert_eq!(shown["status"], "done");
+    assert_eq!(shown["parent"]["session"].as_str(), Some(parent.as_str()));
+    // The parent is as it was.
+    let verify = place.run(&["sessions", "verify"]);
+    assert_eq!(verify.status.code(), Some(0), "{}", text(&verify));
+
+    let diff = json_lines(&place.run(&["diff", &parent, &fork, "--json"])).remove(0);
+    assert!(diff["changed"].as_u64().unwrap() >= 1, "{diff}");
+    let reused =
+        diff["tasks"].as_array().unwrap().iter().filter(|task| task["reused"] == true).count();
+    assert_eq!(reused, reuses.len());
+    assert!(diff["first_divergence"].is_object());
+    let words = text(&place.run(&["diff", &parent, &fork]));
+    assert!(words.contains("first divergence") && words.contains("B - A"), "{words}");
+    let same = json_lines(&place.run(&["diff", &parent, &parent, "--json"])).remove(0);
+    assert!(same["first_divergence"].is_null());
+
+    // A parent with forks is hidden, not lost; its fork can still be read.
+    let removed = place.run(&["sessions", "rm", &parent, "--yes"]);
+    assert!(text(&removed).contains("out of the list"), "{}", text(&removed));
+    assert_eq!(place.run(&["sessions", "verify", &fork]).status.code(), Some(0));
+}
+
+#[test]
+fn steps_are_found_by_words_and_filters() {
+    let place = run_place();
+    let find = |args: &[&str]| {
+        let all: Vec<&str> = [&["sessions", "search", "--json"], args].concat();
+        json_lines(&place.run(&all))
+    };
+    assert!(!find(&["diamond"]).is_empty());
+    assert!(!find(&["DIAM"]).is_empty(), "the last word may be the beginning of one");
+    assert!(find(&["no", "such", "words"]).is_empty());
+    assert!(find(&["--kind", "action"]).iter().all(|hit| hit["kind"] == "action"));
+    assert!(!find(&["--outcome", "ok"]).is_empty() && find(&["--outcome", "failed"]).is_empty());
+    assert!(find(&["--since", "2999-01-01"]).is_empty());
+    assert!(!find(&["--tool", "shell", "echo"]).is_empty());
+    let hit = find(&["diamond"]).remove(0);
+    let (session, seq) = (hit["session"].as_str().unwrap(), hit["seq"].to_string());
+    let at = place.run(&["replay", session, "--at", &seq, "--headless"]);
+    assert_eq!(at.status.code(), Some(0));
+    assert_eq!(place.run(&["sessions", "search", "--kind", "actoin"]).status.code(), Some(2));
+}
+
+const CODEX: &str = r#"{"timestamp":"2026-01-05T10:00:00.000Z","type":"session_meta","payload":{"id":"x","cwd":"/srv/app"}}
+{"timestamp":"2026-01-05T10:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Mend the parser"}]}}
+{"timestamp":"2026-01-05T10:00:02.000Z","type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"Look at the grammar first"}]}}
+{"timestamp":"2026-01-05T10:00:03.000Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"ls\"]}","call_id":"c1"}}
+{"timestamp":"2026-01-05T10:00:04.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"grammar.rs"}}
+{"timestamp":"2026-01-05T10:00:05.000Z","type":"sparkle","payload":{"new":"thing"}}
+"#;
+
+const CLAUDE: &str = r#"{"type":"summary","summary":"Parser work","leafUuid":"1"}
+{"type":"user","uuid":"1","sessionId":"s","cwd":"/srv/app","timestamp":"2026-01-05T10:00:00.000Z","message":{"role":"user","content":"Mend the parser"}}
+{"type":"assistant","uuid":"2","sessionId":"s","timestamp":"2026-01-05T10:00:01.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Grammar first"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}
+{"type":"user","uuid":"3","sessionId":"s","timestamp":"2026-01-05T10:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"grammar.rs"}]}}
+"#;
+
+#[test]
+fn transcripts_of_other_programs_can_be_scrubbed_and_searched() {
+    for (name, transcript, source, tool) in [
+        ("rollout.jsonl", CODEX, "codex", "shell"),
+        ("claude.jsonl", CLAUDE, "claude-code", "Bash"),
+    ] {
+        let place = Place::new();
+        let path = file(&place, name);
+        std::fs::write(&path, transcript).unwrap();
+        let imported = place.run(&["import", &path]);
+        assert_eq!(imported.status.code(), Some(0), "{}", errors(&imported));
+        let list = place.sessions();
+        assert_eq!(
+            (&list[0]["title"], &list[0]["imported_from"]),
+            (&"Mend the parser".into(), &source.into())
+        );
+        let found = json_lines(&place.run(&["sessions", "search", "grammar", "--json"]));
+        assert!(found.len() >= 2, "{found:?}");
+        let called = json_lines(&place.run(&["sessions", "search", "--tool", tool, "--json"]));
+        assert!(!called.is_empty());
+        let unknown =
+            json_lines(&place.run(&["sessions", "search", "--kind", "unknown", "--json"]));
+        assert!(!unknown.is_empty(), "what is not understood is kept and shown as such");
+        assert!(text(&place.run(&["replay", "last", "--headless"])).contains("Mend the parser"));
+        assert_eq!(place.run(&["sessions", "verify"]).status.code(), Some(0));
+    }
+}
+
+#[test]
+fn sessions_are_removed_only_when_that_is_confirmed() {
+    let place = run_place();
+    assert_eq!(place.run(&["sessions", "rm", "last"]).status.code(), Some(2));
+    assert_eq!(
+        place.run(&["sessions", "prune", "--older-than", "1d", "--yes"]).status.code(),
+        Some(0)
+    );
+    assert_eq!(place.sessions().len(), 1, "it is not that old");
+    assert_eq!(place.run(&["sessions", "prune", "--older-than", "soon"]).status.code(), Some(2));
+    let removed = place.run(&["sessions", "rm", "last", "--yes", "--vacuum"]);
+    assert_eq!(removed.status.code(), Some(0), "{}", errors(&removed));
+    assert!(place.sessions().is_empty());
+    assert!(Path::new(&place.data()).is_dir());
+}
+
+#[test]
+fn a_profile_names_where_the_time_went() {
+    let place = run_place();
+    let profile =
+        json_lines(&place.run(&["sessions", "show", "last", "--profile", "--json"])).remove(0);
+    assert!(!profile["slowest_tasks"].as_array().unwrap().is_empty());
+    assert_eq!(profile["slowest_tools"][0]["name"], "shell");
+    assert_eq!(profile["critical_path"].as_array().unwrap().len(), 3, "{profile}");
+    assert!(
+        text(&place.run(&["sessions", "show", "last", "--profile"])).contains("waiting for you")
+    );
+}
