@@ -45,6 +45,7 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
             head: app::follow(&store, &id)?,
             id,
             history,
+            bookmarks: Vec::new(),
             commands: None,
             start_at: args.at.map(Seq),
             note: None,

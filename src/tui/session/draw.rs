@@ -77,6 +77,10 @@ impl Screen {
         self.look_at_plan(class);
         self.look_at_graph(class);
         self.look_at_trace(class)?;
+        if needs.replay {
+            let hits = self.ui.trace.search.as_ref().map_or(&[][..], |search| search.hits());
+            self.marks.look(&mut self.history, &self.ui.bookmarks, hits)?;
+        }
         self.read_previous()?;
         self.look_at_card(class);
         Ok(())
@@ -203,6 +207,7 @@ impl Screen {
             plan: &self.plan,
             trace: &self.trace,
             card: &self.card,
+            marks: &self.marks,
         }
     }
 

@@ -78,13 +78,12 @@ impl Column {
     fn width(self) -> usize {
         match self {
             Self::Order => 0,
-            Self::Status => 9,
+            Self::Status | Self::Estimate | Self::Tokens => 9,
             Self::Id => 13,
             Self::Title => 20,
             Self::Kind => 6,
             Self::Attempt => 4,
             Self::Elapsed | Self::Cost | Self::Slack => 8,
-            Self::Estimate | Self::Tokens => 9,
             Self::Tool => 12,
         }
     }
