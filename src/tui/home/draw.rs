@@ -12,7 +12,7 @@ use crate::tui::clock::between;
 use crate::tui::glyphs::session_glyph;
 use crate::tui::keymap::Action;
 use crate::tui::theme::Role;
-use crate::tui::widgets::{Line, RuleKind, frame, piece, rule};
+use crate::tui::widgets::{Line, RuleKind, divider, frame, piece, rule};
 
 /// From here on Today stands beside the list.
 const WIDE: u16 = 100;
@@ -53,7 +53,7 @@ impl Home {
             self.side = Rect { x: list.right() + 1, width: SIDE, ..body };
             self.draw_list(list, buf);
             self.draw_side(self.side, buf);
-            join(buf, list.right(), body, self.style(Role::Rule));
+            divider(buf, list.right(), body, self.style(Role::Rule));
         } else {
             self.draw_list(body, buf);
         }
@@ -206,20 +206,5 @@ impl Home {
             line.put(&keys, self.style(Role::Key))
                 .put(&format!(" {words}  "), self.style(Role::Dim));
         }
-    }
-}
-
-/// The line between list and side, joined to the rules that end at it.
-fn join(buf: &mut Buffer, x: u16, body: Rect, style: Style) {
-    for y in body.y..body.bottom() {
-        let is_rule = |x: u16| matches!(buf[(x, y)].symbol(), "─" | "━");
-        let glyph = match (y == body.y, is_rule(x - 1), is_rule(x + 1)) {
-            (true, _, _) => "┬",
-            (false, true, true) => "┼",
-            (false, true, false) => "┤",
-            (false, false, true) => "├",
-            (false, false, false) => "│",
-        };
-        buf[(x, y)].set_symbol(glyph).set_style(style);
     }
 }
