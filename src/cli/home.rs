@@ -108,6 +108,7 @@ async fn look(
         id: id.clone(),
         history: app::history(store, id)?,
         head: app::follow(store, id)?,
+        bookmarks: Vec::new(),
         commands: None,
         start_at: None,
         note,

@@ -76,6 +76,9 @@ pub struct Shared {
     /// No screen: print progress lines instead
     #[arg(long, global = true)]
     pub headless: bool,
+    /// Lines of text and a prompt instead of a screen, for screen readers and simple terminals
+    #[arg(long, global = true, conflicts_with = "headless")]
+    pub plain: bool,
     /// Approve plan requests; never raises a tool's permission
     #[arg(long, global = true)]
     pub yes: bool,

@@ -62,6 +62,7 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
             },
             id,
             history,
+            bookmarks: Vec::new(),
             commands: None,
             start_at: args.at.map(Seq),
             note: None,

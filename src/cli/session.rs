@@ -40,7 +40,10 @@ pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyh
 
 /// Refuses in one line when a screen is wanted and there is none.
 pub(super) fn needs_screen(shared: &Shared) -> anyhow::Result<()> {
-    if shared.headless || (std::io::stdout().is_terminal() && std::io::stdin().is_terminal()) {
+    if shared.headless
+        || shared.plain
+        || (std::io::stdout().is_terminal() && std::io::stdin().is_terminal())
+    {
         return Ok(());
     }
     Err(Problem::usage("this needs a terminal, and standard output or input is none")
@@ -120,7 +123,7 @@ pub(super) async fn attend(
     let exit = if shared.headless {
         follow(shared, store, handle, errand).await
     } else {
-        watch(app, store, handle, errand.answers).await
+        watch(shared, app, store, handle, errand.answers).await
     };
     store.close();
     exit
@@ -273,6 +276,7 @@ fn needs_person(id: &SessionId, state: &SessionState) {
 }
 
 async fn watch(
+    shared: &Shared,
     app: &App,
     store: &Store,
     handle: SessionHandle,
@@ -284,11 +288,16 @@ async fn watch(
         id: handle.id.clone(),
         history: app::history(store, &handle.id)?,
         head: handle.head.clone(),
+        bookmarks: Vec::new(),
         commands: Some(handle.commands.clone()),
         start_at: None,
         note: None,
     };
-    let shown = tui::run_session(view, &settings).await;
+    let shown = if shared.plain {
+        tui::run_plain(view, settings.time_zone.clone()).await
+    } else {
+        tui::run_session(view, &settings).await
+    };
     flags.abort();
     let why = match &shown {
         Ok(tui::Exit { reason: ExitReason::Signal(signal), .. }) => {

@@ -11,6 +11,7 @@ use super::keymap::Keymap;
 use super::panes::approval::CardCache;
 use super::panes::graph::GraphCache;
 use super::panes::plan::PlanCache;
+use super::panes::scrub::Marks;
 use super::panes::trace::TraceCache;
 use super::theme::{Palette, Role};
 use super::ui_state::{Focus, UiState};
@@ -59,6 +60,7 @@ pub(crate) struct PaneContext<'a> {
     pub(crate) plan: &'a PlanCache,
     pub(crate) trace: &'a TraceCache,
     pub(crate) card: &'a CardCache,
+    pub(crate) marks: &'a Marks,
 }
 
 impl PaneContext<'_> {

@@ -17,7 +17,9 @@ mod keymap;
 mod outside;
 mod overlays;
 mod panes;
+mod plain;
 mod policy;
+mod preview;
 mod session;
 mod terminal;
 #[cfg(test)]
@@ -30,6 +32,8 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 pub use keymap::{KeyError, check_keys};
+pub use plain::run_plain;
+pub use preview::Preview;
 pub use theme::{ColorDepth, Palette, Role, Theme, ThemeError};
 
 use crate::event::Command;
@@ -48,6 +52,8 @@ pub struct SessionView {
     pub commands: Option<mpsc::Sender<Command>>,
     /// Opens scrubbed back to this event. `None` opens at the latest.
     pub start_at: Option<Seq>,
+    /// Events that the person marked.
+    pub bookmarks: Vec<Seq>,
     /// Says why a session without `commands` is live all the same, such as "process 123 runs it, watching". A session
     /// with neither `commands` nor a note is a saved run and is shown as a replay.
     pub note: Option<String>,
@@ -74,6 +80,8 @@ pub struct KeyOverrides(pub std::collections::BTreeMap<String, String>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     pub reason: ExitReason,
+    /// The events that are marked now, to be kept for the next time.
+    pub bookmarks: Vec<Seq>,
     /// Lines for the scrollback, already clean. Empty if nothing is worth keeping.
     pub summary: String,
 }
@@ -165,7 +173,7 @@ pub async fn run_session(view: SessionView, settings: &UiSettings) -> Result<Exi
     let head = view.head.clone();
     let mut screen = session::Screen::open(view, settings)?;
     let reason = event_loop::run(&mut screen, Some(head)).await?;
-    Ok(Exit { reason, summary: screen.summary(reason) })
+    Ok(Exit { reason, bookmarks: screen.bookmarks(), summary: screen.summary(reason) })
 }
 
 /// Shows the home screen until the person wants something else.

@@ -162,7 +162,7 @@ impl Dial {
         let mut set = PolicyOverride::default();
         match self {
             Self::Approvals => {
-                set.approval_policy = Some(next(&APPROVALS, policy.approval_policy, up)?)
+                set.approval_policy = Some(next(&APPROVALS, policy.approval_policy, up)?);
             }
             Self::Autonomy => set.autonomy = Some(next(&AUTONOMY, policy.autonomy, up)?),
             Self::Probing => {
@@ -176,7 +176,7 @@ impl Dial {
                 set.brainstorming_preference = Some(to);
             }
             Self::Style => {
-                set.conversation_style = Some(next(&STYLES, policy.conversation_style, up)?)
+                set.conversation_style = Some(next(&STYLES, policy.conversation_style, up)?);
             }
             Self::Talkativeness => {
                 let by = if up { STEP } else { -STEP };

@@ -76,6 +76,7 @@ impl TerminalGuard {
     }
 
     /// Gives the terminal to another program.
+    #[expect(clippy::unused_self, reason = "only who holds the terminal may give it away")]
     pub(crate) fn give_back(&mut self) {
         restore();
     }

@@ -152,6 +152,8 @@ pub(crate) struct UiState {
     pub(crate) running: usize,
     pub(crate) card: CardUi,
     pub(crate) time: Playhead,
+    /// Events that the person marked.
+    pub(crate) bookmarks: BTreeSet<Seq>,
     pub(crate) overlay: Option<Overlay>,
     /// What is being typed into the panel.
     pub(crate) composer: Option<Composer>,

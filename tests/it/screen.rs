@@ -23,6 +23,16 @@ struct Terminal {
 
 impl Terminal {
     fn start(place: &Place, args: &[&str], rows: u16, cols: u16) -> Self {
+        Self::start_with(place, args, rows, cols, &[])
+    }
+
+    fn start_with(
+        place: &Place,
+        args: &[&str],
+        rows: u16,
+        cols: u16,
+        environment: &[(&str, &str)],
+    ) -> Self {
         let pair = native_pty_system()
             .openpty(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 })
             .unwrap();
@@ -34,6 +44,9 @@ impl Terminal {
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
         command.env("TZ", "UTC");
+        for (name, value) in environment {
+            command.env(name, value);
+        }
         std::fs::write(place.dir.path().join("config.toml"), "").unwrap();
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
@@ -55,6 +68,20 @@ impl Terminal {
     fn keys(&mut self, keys: &str) {
         self.writer.write_all(keys.as_bytes()).unwrap();
         self.writer.flush().unwrap();
+    }
+
+    /// Presses the left button of the mouse on a cell, counted from 1.
+    fn click(&mut self, column: u16, row: u16) {
+        self.keys(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
+    }
+
+    /// Where words stand on the screen, counted from 1.
+    fn find(&self, words: &str) -> Option<(u16, u16)> {
+        let text = self.text();
+        text.lines().zip(1..).find_map(|(line, row)| {
+            let at = line.find(words)?;
+            Some((line[..at].chars().count() as u16 + 1, row))
+        })
     }
 
     fn text(&self) -> String {
@@ -230,4 +257,122 @@ fn resizing_keeps_the_screen_whole() {
     terminal.keys("q");
     let (_, raw) = terminal.end();
     assert_restored(&raw);
+}
+
+/// The first task fails once and succeeds when it is tried again.
+const ONCE: &str = r#"
+title = "Once"
+
+[[tasks]]
+id = "flaky"
+description = "Fails the first time"
+run = { shell = "test -e again || { touch again; exit 3; }" }
+
+[[tasks]]
+id = "after"
+description = "Needs it"
+depends_on = ["flaky"]
+run = { shell = "touch reached" }
+"#;
+
+fn views_retry_and_quit(rows: u16, cols: u16) {
+    let place = Place::new();
+    let plan = place.plan(ONCE);
+    let mut terminal = Terminal::start(&place, &["run", &plan], rows, cols);
+    terminal.shows("Run this plan?");
+    for _ in 0..12 {
+        terminal.keys("j");
+    }
+    terminal.press_while("a", |text| text.contains("approval 1 of 1"));
+    terminal.until("the failure", |text| text.contains("✗ flaky"));
+    terminal.press_until("2", "outline");
+    terminal.press_until("3", "Gantt");
+    terminal.press_until("4", "status");
+    terminal.press_until(":", "commands");
+    terminal.keys("graph");
+    terminal.press_until("\r", "flaky");
+    terminal.press_while(":", |text| !text.contains("commands"));
+    terminal.press_while("\x1b", |text| text.contains("commands"));
+    terminal.press_until("1", "graph");
+    terminal.keys("R");
+    terminal.until("both done", |text| text.contains("2/2"));
+    assert!(place.work().join("reached").exists());
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+}
+
+#[test]
+fn a_failed_task_is_retried_and_the_views_turn_at_120x40() {
+    views_retry_and_quit(40, 120);
+}
+
+#[test]
+fn a_failed_task_is_retried_and_the_views_turn_at_80x24() {
+    views_retry_and_quit(24, 80);
+}
+
+#[test]
+fn the_mouse_selects_focuses_and_never_answers() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
+    terminal.shows("Run this plan?");
+    terminal.until("the actions", |text| text.contains("approve and run"));
+    let (column, row) = terminal.find("approve and run").unwrap();
+    terminal.click(column, row);
+    terminal.click(column, row);
+    terminal.press_until("?", "help");
+    terminal.press_while("\x1b", |text| text.contains("help ·"));
+    assert!(terminal.text().contains("approval 1 of 1"), "a click answered");
+    assert!(!place.work().join("done.txt").exists());
+    let (column, row) = terminal.find("── trace").unwrap();
+    terminal.click(column + 4, row);
+    terminal.until("the trace has the focus", |text| text.contains("━━ trace"));
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+}
+
+#[test]
+fn a_plan_is_edited_outside_and_comes_back_as_a_difference() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let editor = place.work().join("editor.sh");
+    let script = "#!/bin/sh\nsed -i '0,/^description = /s/^description = .*/description = \"Edited outside\"/' \"$1\"\n";
+    std::fs::write(&editor, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&editor, mode).unwrap();
+    let editor = editor.to_string_lossy().into_owned();
+    let environment = [("VISUAL", editor.as_str())];
+    let mut terminal = Terminal::start_with(&place, &["run", &plan], 40, 120, &environment);
+    terminal.shows("Run this plan?");
+    terminal.keys("\x07");
+    terminal.shows("r2");
+    terminal.shows("Changed since r1");
+    terminal.shows("Edited outside");
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+}
+
+#[test]
+fn linear_mode_asks_the_same_in_words() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
+    terminal.shows("Planwright, linear mode");
+    terminal.shows("Request 1 of 1: Run this plan?");
+    terminal.keys("yes\n");
+    terminal.shows("That decides nothing");
+    assert!(!place.work().join("done.txt").exists());
+    terminal.keys("approve\n");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    let done = std::fs::read_to_string(place.work().join("done.txt")).unwrap();
+    assert_eq!(done.lines().count(), 4);
+    assert!(!raw.contains("\u{1b}["), "linear mode moves no cursor");
 }

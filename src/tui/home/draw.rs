@@ -12,7 +12,7 @@ use crate::tui::clock::between;
 use crate::tui::glyphs::session_glyph;
 use crate::tui::keymap::Action;
 use crate::tui::theme::Role;
-use crate::tui::widgets::{Line, RuleKind, frame, piece, rule};
+use crate::tui::widgets::{Line, RuleKind, divider, frame, piece, rule};
 
 /// From here on Today stands beside the list.
 const WIDE: u16 = 100;
@@ -33,6 +33,7 @@ impl Home {
         let footer = Rect { y: area.bottom() - 1, height: 1, ..area };
         let mut body = Rect { y: area.y + 1, height: area.height - 2, ..area };
         self.goal_area = Rect::default();
+        self.side = Rect::default();
         if area.height >= 12 {
             body.y += 1;
             body.height -= 1;
@@ -49,13 +50,10 @@ impl Home {
             self.draw_today(body, buf);
         } else if area.width >= WIDE && body.height >= 8 {
             let list = Rect { width: body.width - SIDE - 1, ..body };
-            let side = Rect { x: list.right() + 1, width: SIDE, ..body };
+            self.side = Rect { x: list.right() + 1, width: SIDE, ..body };
             self.draw_list(list, buf);
-            self.draw_side(side, buf);
-            for y in body.y..body.bottom() {
-                let glyph = if y == body.y { "┬" } else { "│" };
-                buf[(list.right(), y)].set_symbol(glyph).set_style(self.style(Role::Rule));
-            }
+            self.draw_side(self.side, buf);
+            divider(buf, list.right(), body, self.style(Role::Rule));
         } else {
             self.draw_list(body, buf);
         }
@@ -145,16 +143,16 @@ impl Home {
             line.right(&[piece(format!("{:>8}", item.cost.to_string()), dim)]);
         }
         line.right(&[piece(format!("{done:>8}"), dim)]);
-        if area.width >= 70 {
-            line.right(&[piece(format!("{:<12}", item.status.word()), self.style(role))]);
-        }
-        if area.width >= 78 && !item.pattern.is_empty() {
+        if area.width >= 70 && !item.pattern.is_empty() {
             let short = crate::text::truncate_end(&item.pattern, 10);
             line.right(&[piece(format!("{short:<10}"), dim)]);
         }
         line.skip(1).put(if under { "►" } else { " " }, self.style(Role::Focus)).skip(1);
         line.put(&format!("{glyph} "), self.style(role));
-        line.column(item.id.short(), SessionId::SHORT + 2, dim);
+        // Beside the list the id stands with the rest of the selected session.
+        if self.side.is_empty() {
+            line.column(item.id.short(), SessionId::SHORT + 2, dim);
+        }
         if item.fork_of.is_some() {
             line.put("└ ", dim);
         }

@@ -54,6 +54,7 @@ pub(crate) struct Home {
     /// Where the list was drawn.
     list_area: Rect,
     goal_area: Rect,
+    side: Rect,
     /// One line for the person, until the next key.
     message: Option<String>,
 }
@@ -78,6 +79,7 @@ impl Home {
             time_zone: settings.time_zone.clone(),
             list_area: Rect::default(),
             goal_area: Rect::default(),
+            side: Rect::default(),
             message: view.message,
         })
     }
@@ -192,12 +194,11 @@ impl Home {
                     _ => HomeFocus::Today,
                 };
             }
-            Some(Action::Quit) => return Flow::Exit(ExitReason::Quit),
             Some(Action::Back) if !self.filter.text().is_empty() => {
                 self.filter = Field::default();
                 self.list.narrow("");
             }
-            Some(Action::Back) => return Flow::Exit(ExitReason::Quit),
+            Some(Action::Quit | Action::Back) => return Flow::Exit(ExitReason::Quit),
             _ => return Flow::Idle,
         }
         Flow::Draw

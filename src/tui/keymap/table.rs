@@ -141,5 +141,6 @@ actions! {
     Faster "faster" Screen Time ["+", "="] "faster";
     SkipWaits "skip_waits" Replay Time ["s"] "skip waits";
     GoTo "go_to" Screen Time ["g"] "go to";
+    Bookmark "bookmark" Screen Time ["m"] "bookmark";
     Live "live" Screen Time ["L"] "live";
 }

@@ -150,7 +150,7 @@ impl Screen {
         }
         match self.ui.composer.take() {
             Some(Composer::Text(text)) => self.send_text(*text),
-            Some(Composer::Form(form)) => self.send_form(*form),
+            Some(Composer::Form(form)) => self.send_form(&form),
             None => Flow::Idle,
         }
     }
@@ -204,7 +204,7 @@ impl Screen {
         }
     }
 
-    fn send_form(&mut self, form: Form) -> Flow {
+    fn send_form(&mut self, form: &Form) -> Flow {
         match form.purpose.clone() {
             FormPurpose::Questions { request } => {
                 let answers = form
@@ -216,8 +216,8 @@ impl Screen {
                 let command = Command::Answer { id: request, answer, by: Actor::Person };
                 self.send(command, "your answers")
             }
-            FormPurpose::Node { node } => self.send_edits(&form, &node),
-            FormPurpose::NewNode { parent } => self.send_new_node(&form, parent),
+            FormPurpose::Node { node } => self.send_edits(form, &node),
+            FormPurpose::NewNode { parent } => self.send_new_node(form, parent),
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::tui::panes::tabs::TabRow;
 use crate::tui::panes::trace::{self, Source, TEXT_COLUMN, TracePane};
 use crate::tui::theme::Role;
 use crate::tui::ui_state::{CardUi, Focus};
-use crate::tui::widgets::Line;
+use crate::tui::widgets::{Line, divider};
 
 impl Screen {
     /// Draws the whole screen into a buffer. Costs what is visible.
@@ -77,6 +77,10 @@ impl Screen {
         self.look_at_plan(class);
         self.look_at_graph(class);
         self.look_at_trace(class)?;
+        if needs.replay {
+            let hits = self.ui.trace.search.as_ref().map_or(&[][..], |search| search.hits());
+            self.marks.look(&mut self.history, &self.ui.bookmarks, hits)?;
+        }
         self.read_previous()?;
         self.look_at_card(class);
         Ok(())
@@ -203,6 +207,7 @@ impl Screen {
             plan: &self.plan,
             trace: &self.trace,
             card: &self.card,
+            marks: &self.marks,
         }
     }
 
@@ -212,12 +217,13 @@ impl Screen {
         Header.render(areas.header, buf, &cx);
         TabRow.render(areas.tabs, buf, &cx);
         PlanPane.render(areas.graph, buf, &cx);
-        if class == SizeClass::Wide {
-            draw_divider(areas.graph, buf, &cx);
-        }
         TracePane.render(areas.trace, buf, &cx);
         RunningPane.render(areas.running, buf, &cx);
         ApprovalPane.render(areas.approval, buf, &cx);
+        if class == SizeClass::Wide {
+            let style = if cx.mode.is_past() { cx.theme.past() } else { cx.style(Role::Rule) };
+            divider(buf, areas.graph.right(), areas.graph, style);
+        }
         ScrubPane.render(areas.scrub, buf, &cx);
         Footer.render(areas.footer, buf, &cx);
         if let Some(overlay) = &self.ui.overlay {
@@ -247,18 +253,6 @@ impl Screen {
                     y += 1;
                 }
             }
-        }
-    }
-}
-
-/// The line between the graph and what stands beside it.
-fn draw_divider(graph: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let style = if cx.mode.is_past() { cx.theme.past() } else { cx.style(Role::Rule) };
-    let x = graph.right();
-    if x < buf.area.right() {
-        for y in graph.y..graph.bottom() {
-            let glyph = if y == graph.y { "┬" } else { "│" };
-            buf[(x, y)].set_symbol(glyph).set_style(style);
         }
     }
 }

@@ -95,22 +95,20 @@ impl Screen {
         let mut edits = Vec::new();
         for row in &form.rows {
             let Some(text) = row.changed() else { continue };
+            let node = node.clone();
             match row.key.as_str() {
-                "title" => {
-                    edits.push(PlanEdit::Rename { node: node.clone(), title: text.to_owned() })
+                "title" => edits.push(PlanEdit::Rename { node, title: text.to_owned() }),
+                "done_when" => {
+                    edits.push(PlanEdit::SetDoneWhen { node, done_when: text.to_owned() });
                 }
-                "done_when" => edits
-                    .push(PlanEdit::SetDoneWhen { node: node.clone(), done_when: text.to_owned() }),
-                "minutes" => match text.parse() {
-                    Ok(minutes) => {
-                        edits.push(PlanEdit::SetEstimate { node: node.clone(), minutes })
-                    }
-                    Err(_) => {
+                "minutes" => {
+                    let Ok(minutes) = text.parse() else {
                         self.ui.composer = Some(Composer::Form(Box::new(form.clone())));
                         return self.say(format!("{text:?} is not a number of minutes"));
-                    }
-                },
-                _ => edits.extend(self.relinked(node, text)),
+                    };
+                    edits.push(PlanEdit::SetEstimate { node, minutes });
+                }
+                _ => edits.extend(self.relinked(&node, text)),
             }
         }
         if edits.is_empty() {

@@ -191,6 +191,7 @@ impl Screen {
                 self.ui.time.skip_waits = !self.ui.time.skip_waits;
                 Flow::Draw
             }
+            Action::Bookmark => self.turn_bookmark(),
             Action::GoTo => {
                 self.ui.overlay = Some(Overlay::Input(Box::new(Input::new(Purpose::GoTo))));
                 Flow::Draw

@@ -32,6 +32,7 @@ use super::overlays::Overlay;
 use super::panes::approval::{self, CardCache};
 use super::panes::graph::GraphCache;
 use super::panes::plan::{PlanCache, View};
+use super::panes::scrub::Marks;
 use super::panes::trace::TraceCache;
 use super::theme::Palette;
 use super::ui_state::{Focus, UiState};
@@ -92,6 +93,7 @@ pub(crate) struct Screen {
     plan: PlanCache,
     trace: TraceCache,
     card: CardCache,
+    marks: Marks,
     areas: Areas,
     size: Rect,
     /// The revision before the current one, for the difference on its card.
@@ -106,7 +108,7 @@ pub(crate) struct Screen {
 impl Screen {
     /// Opens a session: live at its latest event, a saved run where `start_at` says.
     pub(crate) fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
-        let SessionView { id, mut history, head: _, commands, start_at, note } = view;
+        let SessionView { id, mut history, head: _, commands, start_at, bookmarks, note } = view;
         let head = history.head()?;
         let latest = SessionState::clone(&*history.state_at(head)?);
         let timeline = history.timeline()?;
@@ -120,7 +122,7 @@ impl Screen {
             shown: None,
             timeline,
             head,
-            ui: UiState::default(),
+            ui: UiState { bookmarks: bookmarks.into_iter().collect(), ..UiState::default() },
             palette: settings.theme.palette(settings.color),
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
@@ -130,6 +132,7 @@ impl Screen {
             plan: PlanCache::default(),
             trace: TraceCache::default(),
             card: CardCache::default(),
+            marks: Marks::default(),
             areas: Areas::default(),
             size: Rect::default(),
             previous: None,

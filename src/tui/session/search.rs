@@ -72,12 +72,22 @@ impl Screen {
     }
 
     pub(crate) fn is_searching(&self) -> bool {
-        self.ui.trace.search.as_ref().is_some_and(Search::is_running)
+        let total = self.trace.total;
+        let search = self.ui.trace.search.as_ref();
+        search.is_some_and(|search| search.is_running() || self.counts(search, total))
+    }
+
+    /// Hits are marked on the bar, which only a replay has.
+    fn counts(&self, search: &Search, total: usize) -> bool {
+        self.mode().is_past() && search.is_counting(total)
     }
 
     /// Looks at some more steps.
     pub(super) fn go_on_searching(&mut self) -> Result<Flow, SourceError> {
         let total = self.trace.total;
+        if !self.ui.trace.search.as_ref().is_some_and(Search::is_running) {
+            return self.count_hits(total);
+        }
         for _ in 0..GULP {
             let Some(search) = &mut self.ui.trace.search else { return Ok(Flow::Idle) };
             let query = search.query().to_owned();
@@ -103,6 +113,25 @@ impl Screen {
             }
         }
         Ok(self.say("searching"))
+    }
+
+    /// Looks at some more steps for the marks on the bar.
+    fn count_hits(&mut self, total: usize) -> Result<Flow, SourceError> {
+        for _ in 0..GULP {
+            let Some(search) = &mut self.ui.trace.search else { return Ok(Flow::Idle) };
+            let Some(index) = search.count_next(total) else { break };
+            let query = search.query().to_owned();
+            let Some(seq) = self.trace.step(index, &self.timeline) else { continue };
+            let Some(record) = self.history.record(seq)? else { continue };
+            let Some(entry) = TraceEntry::of(&record) else { continue };
+            let texts = [Some(entry.text.as_str()), entry.body.as_deref()];
+            if texts.into_iter().flatten().any(|text| contains(text, &query).is_some())
+                && let Some(search) = &mut self.ui.trace.search
+            {
+                search.hit(seq);
+            }
+        }
+        Ok(Flow::Draw)
     }
 
     pub(super) fn only_kind(&mut self) -> Flow {

@@ -1,5 +1,7 @@
 //! Moving in time: to an event, a landmark, a moment, and back to live.
 
+use std::ops::Bound;
+
 use jiff::Timestamp;
 
 use super::{Flow, Screen};
@@ -43,16 +45,41 @@ impl Screen {
     pub(super) fn step_landmark(&mut self, forward: bool) -> Result<Flow, SourceError> {
         self.ui.time.playing = false;
         let here = self.cursor();
-        let found = if forward {
+        let landmark = if forward {
             self.timeline.landmark_after(here)
         } else {
             self.timeline.landmark_before(here)
         };
-        match found.map(|landmark| landmark.seq) {
+        let landmark = landmark.map(|found| found.seq);
+        // Bookmarks are landmarks of the person's own.
+        let marks = &self.ui.bookmarks;
+        let found = if forward {
+            let marked = marks.range((Bound::Excluded(here), Bound::Unbounded)).next().copied();
+            landmark.into_iter().chain(marked).min()
+        } else {
+            let marked = marks.range(..here).next_back().copied();
+            landmark.into_iter().chain(marked).max()
+        };
+        match found {
             Some(seq) => self.seek(seq),
             None if forward => self.latest(),
             None => self.seek(Seq(1)),
         }
+    }
+
+    /// Marks the event that is shown, or takes the mark back.
+    pub(super) fn turn_bookmark(&mut self) -> Flow {
+        let here = self.cursor();
+        if self.ui.bookmarks.remove(&here) {
+            return self.say(format!("bookmark at event {here} removed"));
+        }
+        self.ui.bookmarks.insert(here);
+        self.say(format!("bookmark at event {here}"))
+    }
+
+    /// The events that are marked.
+    pub(crate) fn bookmarks(&self) -> Vec<Seq> {
+        self.ui.bookmarks.iter().copied().collect()
     }
 
     /// The latest event: live again, or the end of a saved run.

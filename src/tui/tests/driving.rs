@@ -176,7 +176,7 @@ fn a_task_of_the_person_is_done_with_a_note() {
     shown.press(&["Tab", "Tab"]);
     assert_eq!(shown.screen.ui.focus, Focus::Running);
     shown.press(&["j", "j", "Enter"]);
-    insta::assert_snapshot!("note_80x24", shown.text(80, 24));
+    insta::assert_snapshot!("note_80x24", shown.frame(80, 24));
     shown.press(&["q", "?", "Space", "1", "Enter"]);
     let note = Some("q? 1".to_owned());
     assert_eq!(
@@ -190,7 +190,7 @@ fn skipping_asks_about_dependents() {
     let mut shown = Fixture::running().live();
     shown.screen.ui.select("tests".into());
     shown.press(&["S"]);
-    insta::assert_snapshot!("skip_80x24", shown.text(80, 24));
+    insta::assert_snapshot!("skip_80x24", shown.frame(80, 24));
     shown.press(&["d"]);
     assert_eq!(
         shown.sent(),
@@ -374,8 +374,8 @@ fn the_trace_of_one_task_holds_only_its_steps() {
 fn help_names_the_keys_of_the_key_map() {
     let mut shown = Fixture::running().live();
     shown.press(&["?"]);
-    insta::assert_snapshot!("help_120x40", shown.text(120, 40));
-    insta::assert_snapshot!("help_80x24", shown.text(80, 24));
+    insta::assert_snapshot!("help_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("help_80x24", shown.frame(80, 24));
     shown.press(&["Esc"]);
     assert!(shown.screen.ui.overlay.is_none());
 }
@@ -385,7 +385,7 @@ fn a_task_card_shows_command_and_failure() {
     let mut shown = Fixture::running().live();
     shown.screen.ui.select("fuzz".into());
     shown.press(&["Enter"]);
-    insta::assert_snapshot!("task_card_80x24", shown.text(80, 24));
+    insta::assert_snapshot!("task_card_80x24", shown.frame(80, 24));
 }
 
 #[test]
@@ -396,7 +396,7 @@ fn a_running_task_is_stopped_only_after_a_question() {
     assert!(shown.text(120, 40).contains("X stop it"));
     shown.press(&["X"]);
     assert_eq!(shown.sent(), None);
-    insta::assert_snapshot!("stop_80x24", shown.text(80, 24));
+    insta::assert_snapshot!("stop_80x24", shown.frame(80, 24));
     shown.press(&["n"]);
     assert_eq!(shown.sent(), None);
     shown.press(&["X", "y"]);

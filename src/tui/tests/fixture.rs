@@ -375,6 +375,7 @@ impl Fixture {
             id: SessionId::new("7f3a9c0d1e2f"),
             history: History::new(Journal(Arc::clone(&journal.0))),
             head: watch::channel(head).1,
+            bookmarks: Vec::new(),
             commands: live.then_some(sender),
             start_at,
             note: None,
@@ -438,6 +439,16 @@ impl Shown {
         buf
     }
 
+    /// A frame for a snapshot: checked, as text, then as roles.
+    pub(crate) fn frame(&mut self, width: u16, height: u16) -> String {
+        let buf = self.draw(width, height);
+        super::lint::lint(&buf);
+        if self.screen.ui.overlay.is_none() {
+            super::lint::lint_joins(&buf);
+        }
+        format!("{}\n\n{}", text_of(&buf), roles_of(&buf))
+    }
+
     /// Draws a frame as text, one line a row.
     pub(crate) fn text(&mut self, width: u16, height: u16) -> String {
         text_of(&self.draw(width, height))
@@ -464,7 +475,9 @@ pub(crate) fn text_of(buf: &Buffer) -> String {
     lines.join("\n")
 }
 
-/// The roles of a frame, one letter a cell: which cells stand out, and that text keeps to its own style.
+/// The styles of a frame, one letter a cell: which cells stand out, and that text keeps to its own style. Capital
+/// letters are roles that stand out; a style that several roles share has the letter of the first. `+` is a style with
+/// something added, such as bold or reversed.
 pub(crate) fn roles_of(buf: &Buffer) -> String {
     let palette = settings().theme.palette(ColorDepth::True);
     let letter = |style: Style| {
@@ -472,26 +485,13 @@ pub(crate) fn roles_of(buf: &Buffer) -> String {
             let known = palette.style(**role);
             (known.fg, known.bg, known.add_modifier) == (style.fg, style.bg, style.add_modifier)
         };
-        Role::ALL.iter().find(same).map_or('?', |role| match role {
-            Role::Text => 't',
-            Role::Dim => '.',
-            Role::Rule => '-',
-            Role::Focus => 'F',
-            Role::Key => 'K',
-            Role::Running => 'R',
-            Role::Done => 'D',
-            Role::Waiting => 'w',
-            Role::Yours => 'Y',
-            Role::Asks => 'A',
-            Role::Failed => 'X',
-            Role::Skipped => 's',
-            Role::Edge => 'e',
-            Role::EdgeCritical => 'E',
-            Role::BadgeLive => 'L',
-            Role::Observed => 'o',
-            Role::Untrusted => 'u',
-            _ => '*',
-        })
+        match Role::ALL.iter().find(same) {
+            Some(role) => role_letter(*role),
+            None if style.fg.is_none() && style.bg.is_none() && style.add_modifier.is_empty() => {
+                '_'
+            }
+            None => '+',
+        }
     };
     let rows = (0..buf.area.height).map(|y| {
         let cells = (0..buf.area.width).map(|x| {
@@ -504,6 +504,46 @@ pub(crate) fn roles_of(buf: &Buffer) -> String {
         cells.collect::<String>().trim_end().to_owned()
     });
     rows.collect::<Vec<_>>().join("\n")
+}
+
+fn role_letter(role: Role) -> char {
+    match role {
+        Role::Text => 't',
+        Role::Dim => '.',
+        Role::Rule => '-',
+        Role::Focus => 'F',
+        Role::Selection => 'S',
+        Role::Key => 'K',
+        Role::Running => 'R',
+        Role::Done => 'D',
+        Role::Waiting => 'w',
+        Role::Yours => 'Y',
+        Role::Asks => 'A',
+        Role::Failed => 'X',
+        Role::Skipped => 's',
+        Role::Edge => 'e',
+        Role::EdgeCritical => 'E',
+        Role::BadgeLive => 'L',
+        Role::BadgePaused => 'P',
+        Role::BadgeReplay => 'B',
+        Role::Thought => 'h',
+        Role::Action => 'a',
+        Role::Observed => 'o',
+        Role::DiffAdded => 'p',
+        Role::DiffRemoved => 'm',
+        Role::DiffChanged => 'c',
+        Role::DiffMoved => 'M',
+        Role::PartModel => '1',
+        Role::PartRules => '2',
+        Role::PartChecks => '3',
+        Role::RiskWrite => '4',
+        Role::RiskExecute => '5',
+        Role::RiskNetwork => '6',
+        Role::Untrusted => 'u',
+        Role::Warn => 'W',
+        Role::Weekend => 'k',
+        Role::Today => 'T',
+    }
 }
 
 fn call(task: &str) -> CallId {

@@ -1,6 +1,6 @@
 //! Frames of the session screen at the sizes that people use, to be read as text.
 
-use super::fixture::{Fixture, release_plan, roles_of};
+use super::fixture::{Fixture, release_plan};
 use crate::model::{Link, Normalization, RunKind, TaskNode};
 
 fn last(fixture: &Fixture) -> u64 {
@@ -10,19 +10,19 @@ fn last(fixture: &Fixture) -> u64 {
 #[test]
 fn live_while_tasks_run() {
     let fixture = Fixture::running();
-    insta::assert_snapshot!("live_120x40", fixture.live().text(120, 40));
-    insta::assert_snapshot!("live_80x24", fixture.live().text(80, 24));
-    insta::assert_snapshot!("live_60x16", fixture.live().text(60, 16));
-    insta::assert_snapshot!("live_200x60", fixture.live().text(200, 60));
+    insta::assert_snapshot!("live_120x40", fixture.live().frame(120, 40));
+    insta::assert_snapshot!("live_80x24", fixture.live().frame(80, 24));
+    insta::assert_snapshot!("live_60x16", fixture.live().frame(60, 16));
+    insta::assert_snapshot!("live_200x60", fixture.live().frame(200, 60));
 }
 
 #[test]
 fn a_plan_that_waits_for_approval() {
     let fixture = Fixture::release();
-    insta::assert_snapshot!("approval_120x40", fixture.live().text(120, 40));
-    insta::assert_snapshot!("approval_80x24", fixture.live().text(80, 24));
-    insta::assert_snapshot!("approval_60x16", fixture.live().text(60, 16));
-    insta::assert_snapshot!("approval_200x60", fixture.live().text(200, 60));
+    insta::assert_snapshot!("approval_120x40", fixture.live().frame(120, 40));
+    insta::assert_snapshot!("approval_80x24", fixture.live().frame(80, 24));
+    insta::assert_snapshot!("approval_60x16", fixture.live().frame(60, 16));
+    insta::assert_snapshot!("approval_200x60", fixture.live().frame(200, 60));
 }
 
 #[test]
@@ -33,45 +33,45 @@ fn a_plan_with_corrections_shows_them_first() {
         detail: "there is no task prot; did you mean port".into(),
     }];
     let fixture = Fixture::new("Release").propose(release_plan(), normalization).ask_plan();
-    insta::assert_snapshot!("corrections_80x24", fixture.live().text(80, 24));
+    insta::assert_snapshot!("corrections_80x24", fixture.live().frame(80, 24));
 }
 
 #[test]
 fn a_saved_run_at_an_earlier_moment() {
     let fixture = Fixture::failed();
-    insta::assert_snapshot!("replay_120x40", fixture.replay(20).text(120, 40));
-    insta::assert_snapshot!("replay_80x24", fixture.replay(20).text(80, 24));
-    insta::assert_snapshot!("replay_60x16", fixture.replay(20).text(60, 16));
-    insta::assert_snapshot!("replay_request_120x40", fixture.replay(4).text(120, 40));
+    insta::assert_snapshot!("replay_120x40", fixture.replay(20).frame(120, 40));
+    insta::assert_snapshot!("replay_80x24", fixture.replay(20).frame(80, 24));
+    insta::assert_snapshot!("replay_60x16", fixture.replay(20).frame(60, 16));
+    insta::assert_snapshot!("replay_request_120x40", fixture.replay(4).frame(120, 40));
 }
 
 #[test]
 fn a_run_that_failed() {
     let fixture = Fixture::failed();
-    insta::assert_snapshot!("failed_120x40", fixture.live().text(120, 40));
-    insta::assert_snapshot!("failed_80x24", fixture.live().text(80, 24));
+    insta::assert_snapshot!("failed_120x40", fixture.live().frame(120, 40));
+    insta::assert_snapshot!("failed_80x24", fixture.live().frame(80, 24));
 }
 
 #[test]
 fn a_call_in_doubt() {
     let fixture = Fixture::in_doubt();
-    insta::assert_snapshot!("in_doubt_120x40", fixture.live().text(120, 40));
-    insta::assert_snapshot!("in_doubt_80x24", fixture.live().text(80, 24));
+    insta::assert_snapshot!("in_doubt_120x40", fixture.live().frame(120, 40));
+    insta::assert_snapshot!("in_doubt_80x24", fixture.live().frame(80, 24));
 }
 
 #[test]
 fn a_limit_that_is_reached() {
     let fixture = Fixture::capped();
-    insta::assert_snapshot!("cap_120x40", fixture.live().text(120, 40));
-    insta::assert_snapshot!("cap_80x24", fixture.live().text(80, 24));
-    insta::assert_snapshot!("cap_60x16", fixture.live().text(60, 16));
+    insta::assert_snapshot!("cap_120x40", fixture.live().frame(120, 40));
+    insta::assert_snapshot!("cap_80x24", fixture.live().frame(80, 24));
+    insta::assert_snapshot!("cap_60x16", fixture.live().frame(60, 16));
 }
 
 #[test]
 fn a_plan_that_was_kept_and_a_run_that_was_interrupted() {
-    insta::assert_snapshot!("kept_80x24", Fixture::release().kept().live().text(80, 24));
+    insta::assert_snapshot!("kept_80x24", Fixture::release().kept().live().frame(80, 24));
     let interrupted = Fixture::running().interrupted();
-    insta::assert_snapshot!("interrupted_80x24", interrupted.live().text(80, 24));
+    insta::assert_snapshot!("interrupted_80x24", interrupted.live().frame(80, 24));
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn one_of_a_thing_is_no_plural() {
 #[test]
 fn a_session_without_a_plan() {
     let fixture = Fixture::new("Nothing yet");
-    insta::assert_snapshot!("empty_120x40", fixture.live().text(120, 40));
-    insta::assert_snapshot!("empty_80x24", fixture.live().text(80, 24));
-    insta::assert_snapshot!("empty_replay_80x24", fixture.replay(0).text(80, 24));
+    insta::assert_snapshot!("empty_120x40", fixture.live().frame(120, 40));
+    insta::assert_snapshot!("empty_80x24", fixture.live().frame(80, 24));
+    insta::assert_snapshot!("empty_replay_80x24", fixture.replay(0).frame(80, 24));
 }
 
 #[test]
@@ -105,13 +105,13 @@ fn long_and_wide_titles() {
     plan.tasks.push(TaskNode::new("絵文字タスク", "👩‍💻 pair review"));
     let title = "東京オフィスの引っ越し: a session whose title does not fit into any terminal that people use today";
     let fixture = Fixture::new(title).propose(plan, vec![]).ask_plan().approved().start("audit");
-    insta::assert_snapshot!("wide_120x40", fixture.live().text(120, 40));
-    insta::assert_snapshot!("wide_80x24", fixture.live().text(80, 24));
+    insta::assert_snapshot!("wide_120x40", fixture.live().frame(120, 40));
+    insta::assert_snapshot!("wide_80x24", fixture.live().frame(80, 24));
 }
 
 #[test]
 fn a_terminal_that_is_too_small_says_so() {
-    insta::assert_snapshot!("too_small_52x14", Fixture::release().live().text(52, 14));
+    insta::assert_snapshot!("too_small_52x14", Fixture::release().live().frame(52, 14));
     let running = Fixture::running();
     assert!(running.live().text(58, 14).contains("The run goes on."));
     assert!(!running.replay(last(&running)).text(58, 14).contains("The run goes on."));
@@ -125,15 +125,6 @@ fn the_three_kinds_of_time_cannot_be_confused() {
     insta::assert_snapshot!("badge_live", head(fixture.live().text(120, 40)));
     insta::assert_snapshot!("badge_paused", head(fixture.clone().pause().live().text(120, 40)));
     insta::assert_snapshot!("badge_replay", head(fixture.replay(last(&fixture)).text(120, 40)));
-}
-
-#[test]
-fn roles_of_a_live_and_an_asking_screen() {
-    insta::assert_snapshot!("roles_live_80x24", roles_of(&Fixture::running().live().draw(80, 24)));
-    insta::assert_snapshot!(
-        "roles_approval_80x24",
-        roles_of(&Fixture::release().live().draw(80, 24))
-    );
 }
 
 #[test]

@@ -4,42 +4,16 @@ use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 use proptest::prelude::*;
-use ratatui::buffer::Buffer;
-use ratatui::style::Color;
 
-use super::fixture::{Fixture, pass, release_plan, settings};
+use super::fixture::{Fixture, pass, release_plan};
+use super::lint::lint;
 use crate::model::RunKind;
 use crate::tui::session::Message;
-use crate::tui::theme::{ColorDepth, Role};
-
-/// Checks a frame cell by cell: no character that acts, no colour that is not the theme's.
-fn lint(buf: &Buffer) {
-    let palette = settings().theme.palette(ColorDepth::True);
-    let known: Vec<Color> = Role::ALL
-        .iter()
-        .map(|role| palette.style(*role))
-        .flat_map(|style| [style.fg, style.bg])
-        .flatten()
-        .chain([Color::Reset])
-        .collect();
-    for cell in &buf.content {
-        for letter in cell.symbol().chars() {
-            assert!(!letter.is_control(), "{:?}", cell.symbol());
-            assert!(
-                !matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-            );
-        }
-        assert!(
-            known.contains(&cell.fg) && known.contains(&cell.bg),
-            "{:?} {:?}",
-            cell.fg,
-            cell.bg
-        );
-    }
-}
 
 fn input() -> impl Strategy<Value = Event> {
-    let letters = "hjklzfqtaswxXRDSPnNdgLyY?[]{}-+= 0123456789:".chars().collect::<Vec<_>>();
+    let letters = "hjklzfqtaswxXRDSPnNdgLyY?[]{}-+= 0123456789:/*&eircKuUpoTmvw<>"
+        .chars()
+        .collect::<Vec<_>>();
     let codes = vec![
         KeyCode::Enter,
         KeyCode::Esc,
@@ -163,4 +137,93 @@ proptest! {
         shown.grow(&whole);
         prop_assert!(!shown.screen.is_behind());
     }
+}
+
+/// Ten thousand strings made of what terminals act on, from a fixed seed.
+fn ten_thousand() -> Vec<String> {
+    let parts = [
+        "\u{1b}[2J",
+        "\u{1b}]0;t\u{7}",
+        "\u{1b}]52;c;QQ==\u{1b}\\",
+        "\u{1b}P+q\u{1b}\\",
+        "\u{1b}_x\u{9c}",
+        "\u{9b}31m",
+        "\u{9d}8;;x\u{9c}",
+        "\u{202e}",
+        "\u{2066}",
+        "\u{200b}",
+        "\u{200d}",
+        "\u{feff}",
+        "\r",
+        "\n",
+        "\t",
+        "\u{8}",
+        "\0",
+        "\u{7f}",
+        "\u{85}",
+        "\u{fffd}",
+        "日本",
+        "👩‍💻",
+        "e\u{301}\u{301}",
+        "a",
+        " ",
+        "─┃",
+        "\u{e0041}",
+        "\u{2028}",
+        "\u{ad}",
+        "\u{1b}",
+    ];
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |most: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % most as u64) as usize
+    };
+    (0..10_000).map(|_| (0..=next(6)).map(|_| parts[next(parts.len())]).collect()).collect()
+}
+
+/// All strings go through every text path: titles, ids, commands, output, notes, questions, evidence, answers, drafts,
+/// comments and what is typed. Several share a frame, so that all of them are drawn.
+#[test]
+fn ten_thousand_hostile_strings_reach_no_terminal() {
+    let strings = ten_thousand();
+    let requests = super::planned::every_request();
+    for (index, group) in strings.chunks(200).enumerate() {
+        let text = group.concat();
+        let fixture = session(&text).output("bench", &group.join("\n"));
+        let live = index % 2 == 0;
+        let mut shown = if live { fixture.live() } else { fixture.replay(index as u64 % 14) };
+        for keys in [&["1"][..], &["2"], &["3"], &["4"], &["Tab", "Enter"], &[":"], &["Esc", "?"]] {
+            shown.press(keys);
+            lint(&shown.draw(100, 30));
+        }
+        let (_, request) = &requests[index % requests.len()];
+        let mut shown = hostile_request(request.clone(), &text).live();
+        lint(&shown.draw(120, 40));
+        shown.press(&["r"]);
+        shown.screen.update(Message::Input(Event::Paste(text.clone()))).unwrap();
+        lint(&shown.draw(80, 24));
+    }
+}
+
+/// The same request with hostile words in every field.
+fn hostile_request(mut fixture: Fixture, text: &str) -> Fixture {
+    use crate::event::{ApprovalEvent, Event as Happened};
+    for record in &mut fixture.records {
+        if let Happened::Approval(ApprovalEvent::Asked { request }) = &mut record.event {
+            let asked = std::sync::Arc::make_mut(request);
+            asked.question.push_str(text);
+            asked.why.push_str(text);
+            for detail in asked.details.iter_mut().chain(&mut asked.verbatim) {
+                detail.label.push_str(text);
+                detail.text.push_str(text);
+            }
+            for choice in &mut asked.choices {
+                choice.label.push_str(text);
+                choice.consequence.push_str(text);
+            }
+        }
+    }
+    fixture
 }

@@ -4,6 +4,7 @@ mod driving;
 pub(crate) mod fixture;
 mod frames;
 mod hostile;
+pub(crate) mod lint;
 pub(crate) mod planned;
 mod requests;
 mod sessions;

@@ -1,6 +1,6 @@
 //! Sessions in which a goal is planned, and a request of every kind.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 
@@ -17,6 +17,11 @@ use crate::planning::offline::Library;
 
 /// The plan of the goal that all these sessions are about.
 pub(crate) fn newsletter() -> GoalPlan {
+    static PLANNED: OnceLock<GoalPlan> = OnceLock::new();
+    PLANNED.get_or_init(planned).clone()
+}
+
+fn planned() -> GoalPlan {
     let request = GoalRequest {
         goal: "launch a newsletter in 6 weeks",
         today: jiff::civil::date(2026, 6, 8),

@@ -35,8 +35,8 @@ fn answered(shown: &mut Shown) -> crate::model::Answer {
 #[test]
 fn every_kind_of_request_is_drawn() {
     for (name, fixture) in every_request() {
-        insta::assert_snapshot!(format!("{name}_120x40"), fixture.live().text(120, 40));
-        insta::assert_snapshot!(format!("{name}_80x24"), fixture.live().text(80, 24));
+        insta::assert_snapshot!(format!("{name}_120x40"), fixture.live().frame(120, 40));
+        insta::assert_snapshot!(format!("{name}_80x24"), fixture.live().frame(80, 24));
     }
 }
 
@@ -45,7 +45,7 @@ fn questions_are_answered_one_line_each() {
     let mut shown = request("questions");
     shown.press(&["Enter"]);
     type_text(&mut shown, "300");
-    insta::assert_snapshot!("questions_typing_120x40", shown.text(120, 40));
+    insta::assert_snapshot!("questions_typing_120x40", shown.frame(120, 40));
     shown.press(&["Enter", "Enter"]);
     let answer = answered(&mut shown);
     assert_eq!(answer.action, ChoiceAction::Reply);
@@ -62,8 +62,8 @@ fn changes_are_requested_for_marked_nodes() {
     pass(300);
     shown.press(&["r"]);
     type_text(&mut shown, "split it in two, q a x");
-    insta::assert_snapshot!("changes_120x40", shown.text(120, 40));
-    insta::assert_snapshot!("changes_80x24", shown.text(80, 24));
+    insta::assert_snapshot!("changes_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("changes_80x24", shown.frame(80, 24));
     shown.press(&["Enter"]);
     let answer = answered(&mut shown);
     assert_eq!(answer.action, ChoiceAction::RequestChanges);
@@ -102,7 +102,7 @@ fn options_and_relaxations_are_chosen_from_a_list() {
     // The cursor starts above the first row: Enter alone answers nothing.
     shown.press(&["o", "Enter"]);
     assert_eq!(shown.sent(), None);
-    insta::assert_snapshot!("options_120x40", shown.text(120, 40));
+    insta::assert_snapshot!("options_120x40", shown.frame(120, 40));
     shown.press(&["j", "j", "Enter"]);
     assert_eq!(answered(&mut shown).action, ChoiceAction::PickOption(3));
     let mut shown = request("escalation");
@@ -175,8 +175,8 @@ fn comments_and_locks_are_about_the_marked_nodes() {
 fn the_policy_is_turned_and_kept() {
     let mut shown = settled(&outlined());
     shown.press(&["p"]);
-    insta::assert_snapshot!("policy_80x24", shown.text(80, 24));
-    insta::assert_snapshot!("policy_120x40", shown.text(120, 40));
+    insta::assert_snapshot!("policy_80x24", shown.frame(80, 24));
+    insta::assert_snapshot!("policy_120x40", shown.frame(120, 40));
     shown.press(&["l"]);
     match shown.sent() {
         Some(Command::SetPolicy { set, save: false, .. }) => {
@@ -210,7 +210,7 @@ fn a_node_is_edited_field_by_field() {
         .unwrap();
     shown.screen.ui.select(leaf.id.clone());
     shown.press(&["e"]);
-    insta::assert_snapshot!("edit_120x40", shown.text(120, 40));
+    insta::assert_snapshot!("edit_120x40", shown.frame(120, 40));
     type_text(&mut shown, "!");
     shown.press(&["Ctrl-S"]);
     let edit = PlanEdit::Rename { node: leaf.id.clone(), title: format!("{}!", leaf.title) };
@@ -262,9 +262,9 @@ fn nodes_are_added_removed_moved_and_linked() {
 fn a_draft_is_shown_as_its_outline_before_there_is_a_graph() {
     let mut shown = settled(&outlined());
     assert_eq!(shown.screen.ui.view.kind, View::Outline);
-    insta::assert_snapshot!("draft_outline_120x40", shown.text(120, 40));
+    insta::assert_snapshot!("draft_outline_120x40", shown.frame(120, 40));
     let mut shown = settled(&scheduled());
     shown.press(&["3"]);
-    insta::assert_snapshot!("draft_gantt_120x40", shown.text(120, 40));
-    insta::assert_snapshot!("draft_gantt_80x24", shown.text(80, 24));
+    insta::assert_snapshot!("draft_gantt_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("draft_gantt_80x24", shown.frame(80, 24));
 }

@@ -13,10 +13,10 @@ fn shown(keys: &[&str]) -> Shown {
 #[test]
 fn the_same_plan_in_other_views() {
     for (key, name) in [("2", "outline"), ("3", "gantt"), ("4", "table")] {
-        insta::assert_snapshot!(format!("{name}_120x40"), shown(&[key]).text(120, 40));
-        insta::assert_snapshot!(format!("{name}_80x24"), shown(&[key]).text(80, 24));
+        insta::assert_snapshot!(format!("{name}_120x40"), shown(&[key]).frame(120, 40));
+        insta::assert_snapshot!(format!("{name}_80x24"), shown(&[key]).frame(80, 24));
     }
-    insta::assert_snapshot!("gantt_200x60", shown(&["3"]).text(200, 60));
+    insta::assert_snapshot!("gantt_200x60", shown(&["3"]).frame(200, 60));
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_marked_node_is_marked_in_every_view() {
 #[test]
 fn the_palette_finds_and_does() {
     let mut shown = shown(&[":", "t", "a", "b", "l", "e"]);
-    insta::assert_snapshot!("palette_80x24", shown.text(80, 24));
+    insta::assert_snapshot!("palette_80x24", shown.frame(80, 24));
     shown.press(&["Enter"]);
     assert_eq!(shown.screen.ui.view.kind, View::Table);
 }
@@ -58,5 +58,5 @@ fn the_palette_answers_nothing() {
     super::fixture::pass(1000);
     shown.press(&[":", "a", "p", "p", "r", "o", "v", "e", "Enter", "Enter"]);
     assert_eq!(shown.sent(), None);
-    insta::assert_snapshot!("palette_120x40", shown.text(120, 40));
+    insta::assert_snapshot!("palette_120x40", shown.frame(120, 40));
 }

@@ -1,4 +1,4 @@
-//! A box of single lines.
+//! Boxes and the lines between panes.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -22,6 +22,25 @@ pub(crate) fn frame(buf: &mut Buffer, area: Rect, style: Style) {
     let corners =
         [(area.x, area.y, "┌"), (right, area.y, "┐"), (area.x, bottom, "└"), (right, bottom, "┘")];
     for (x, y, glyph) in corners {
+        buf[(x, y)].set_symbol(glyph).set_style(style);
+    }
+}
+
+/// The line between two panes side by side, joined to the rules that end at it. Drawn after both of them.
+pub(crate) fn divider(buf: &mut Buffer, x: u16, rows: Rect, style: Style) {
+    let rows = rows.intersection(buf.area);
+    if x == 0 || x + 1 >= buf.area.right() {
+        return;
+    }
+    for y in rows.y..rows.bottom() {
+        let is_rule = |x: u16| matches!(buf[(x, y)].symbol(), "─" | "━" | "┄" | "┅");
+        let glyph = match (y == rows.y, is_rule(x - 1), is_rule(x + 1)) {
+            (true, ..) => "┬",
+            (false, true, true) => "┼",
+            (false, true, false) => "┤",
+            (false, false, true) => "├",
+            (false, false, false) => "│",
+        };
         buf[(x, y)].set_symbol(glyph).set_style(style);
     }
 }

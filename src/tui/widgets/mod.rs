@@ -6,7 +6,7 @@ mod line;
 mod rule;
 
 pub(crate) use field::Field;
-pub(crate) use frame::frame;
+pub(crate) use frame::{divider, frame};
 pub(crate) use line::{Line, Piece, piece, width_of};
 pub(crate) use rule::{RuleKind, rule};
 

@@ -47,6 +47,10 @@ fn draw_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         line.skip(1).put(&text, cx.style(Role::Asks));
         return;
     }
+    if cx.state.planning.begun && !cx.mode.is_past() {
+        let key = cx.keymap.key(Action::Policy);
+        line.right(&[piece(key, cx.style(Role::Key)), piece(" policy ", dim)]);
+    }
     line.skip(1).put("no open request", dim);
     if let Some(last) = cx.state.requests.answered.last() {
         line.skip(3).put(&format!("last: {}", answer_words(last, cx)), dim);

@@ -128,6 +128,17 @@ pub(super) fn row_glyph(row: usize, rows: &Rows, state: &SessionState) -> (char,
     }
 }
 
+/// Writes the marks of a node: `*` for one that the next wish is about, `#` for one that stays as it is.
+pub(super) fn put_marks(line: &mut Line<'_>, id: &crate::model::TaskId, cx: &PaneContext<'_>) {
+    if cx.ui.marks.contains(id) {
+        line.put("*", cx.theme.bold(Role::Focus));
+    } else if cx.state.planning.locked.contains(id) {
+        line.put("#", cx.style(Role::Warn));
+    } else {
+        line.skip(1);
+    }
+}
+
 /// Fills the cells of a selected row.
 pub(super) fn highlight(row: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let id = &cx.plan.rows.all[row].id;

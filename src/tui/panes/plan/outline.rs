@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::rows::Rows;
-use super::{highlight, more, row_glyph};
+use super::{highlight, more, put_marks, row_glyph};
 use crate::text::units;
 use crate::tui::context::PaneContext;
 use crate::tui::theme::Role;
@@ -31,8 +31,7 @@ fn draw_row(at: usize, rows: &Rows, area: Rect, buf: &mut Buffer, cx: &PaneConte
     let mut line = Line::new(buf, area);
     line.right(&[piece(format!("{minutes:>9}"), dim), piece(" ", dim)]);
     line.skip(1).put(&guides(rows, at), cx.style(Role::Rule));
-    let marked = cx.ui.marks.contains(&row.id);
-    line.put(if marked { "*" } else { " " }, cx.theme.bold(Role::Focus));
+    put_marks(&mut line, &row.id, cx);
     line.put(&format!("{glyph} "), cx.style(role));
     let title = if group { cx.theme.bold(Role::Text) } else { cx.style(Role::Text) };
     line.put(&row.title, title).skip(2);
@@ -47,6 +46,12 @@ fn draw_row(at: usize, rows: &Rows, area: Rect, buf: &mut Buffer, cx: &PaneConte
         }
     } else {
         line.put(row.id.as_str(), dim).skip(2);
+    }
+    let open =
+        |comment: &&crate::model::Comment| comment.node == row.id && comment.outcome.is_none();
+    let comments = cx.state.planning.comments.iter().filter(open).count();
+    if comments > 0 {
+        line.put(&counted(comments, "comment"), cx.style(Role::Asks)).skip(2);
     }
     if !row.stream.is_empty() {
         line.put(&format!("[{}]", row.stream), dim).skip(2);

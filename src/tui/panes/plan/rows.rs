@@ -29,7 +29,6 @@ pub(crate) struct Row {
 pub(crate) struct Rows {
     pub(crate) all: Vec<Row>,
     by_id: HashMap<TaskId, usize>,
-    by_task: HashMap<usize, usize>,
 }
 
 impl Rows {
@@ -90,17 +89,11 @@ impl Rows {
 
     fn new(all: Vec<Row>) -> Self {
         let by_id = all.iter().enumerate().map(|(at, row)| (row.id.clone(), at)).collect();
-        let by_task =
-            all.iter().enumerate().filter_map(|(at, row)| Some((row.task?, at))).collect();
-        Self { all, by_id, by_task }
+        Self { all, by_id }
     }
 
     pub(crate) fn position(&self, id: &TaskId) -> Option<usize> {
         self.by_id.get(id).copied()
-    }
-
-    pub(crate) fn of_task(&self, task: usize) -> Option<usize> {
-        self.by_task.get(&task).copied()
     }
 
     /// Whether other rows stand below it.

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 
 use super::rows::Rows;
 use super::times::Offsets;
-use super::{highlight, more, row_glyph};
+use super::{highlight, more, put_marks, row_glyph};
 use crate::model::{RunKind, TaskNode};
 use crate::state::{SessionState, TaskRow, TaskStatus};
 use crate::text::{clean_line, truncate_middle, units};
@@ -78,13 +78,12 @@ impl Column {
     fn width(self) -> usize {
         match self {
             Self::Order => 0,
-            Self::Status => 9,
+            Self::Status | Self::Estimate | Self::Tokens => 9,
             Self::Id => 13,
             Self::Title => 20,
             Self::Kind => 6,
             Self::Attempt => 4,
             Self::Elapsed | Self::Cost | Self::Slack => 8,
-            Self::Estimate | Self::Tokens => 9,
             Self::Tool => 12,
         }
     }
@@ -265,11 +264,12 @@ fn draw_row(
         return;
     };
     let row = cx.state.tasks.row(task);
-    let entry = Entry { node, row, slack: cx.plan.offsets.slack(task), now: cx.now };
+    let planned = cx.plan.planned.get(at).and_then(|planned| planned.slack);
+    let slack = cx.plan.offsets.slack(task).or(planned);
+    let entry = Entry { node, row, slack, now: cx.now };
     let (glyph, role) = row_glyph(at, &cx.plan.rows, cx.state);
     let mut line = Line::new(buf, area);
-    let marked = cx.ui.marks.contains(&node.id);
-    line.skip(1).put(if marked { "*" } else { " " }, cx.theme.bold(Role::Focus));
+    put_marks(line.skip(1), &node.id, cx);
     for column in columns {
         let width = if *column == Column::Title { title } else { column.width() };
         let style = match column {

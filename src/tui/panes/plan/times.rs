@@ -150,7 +150,22 @@ pub(crate) fn scheduled(
         let minutes = timing.slack_minutes.saturating_mul(stretch.max(1));
         found.until = found.end().map(|end| minutes_after(end, minutes));
     }
+    place_milestones(rows, roadmap, &mut planned);
     spanned(rows, planned)
+}
+
+/// A milestone takes no time and has no block: it stands where the last thing it waits for ends.
+fn place_milestones(rows: &Rows, roadmap: &Roadmap, planned: &mut [Planned]) {
+    for (row, found) in rows.all.iter().enumerate() {
+        if !found.milestone || !planned[row].blocks.is_empty() {
+            continue;
+        }
+        let before = roadmap.dependencies.iter().filter(|link| link.to == found.id);
+        let ends = before.filter_map(|link| planned[rows.position(&link.from)?].end());
+        if let Some(at) = ends.max() {
+            planned[row].blocks = vec![Stretch { start: at, end: at }];
+        }
+    }
 }
 
 /// Gives every container the span of what is below it.

@@ -105,6 +105,15 @@ fn draw_marks(lane: &Lane, row: Rect, x: u16, buf: &mut Buffer, cx: &PaneContext
         };
         buf[(x + cell, row.y)].set_char(kind.glyph()).set_style(cx.style(role));
     }
+    // A landmark of the run goes before a mark of the person's, and that before a hit.
+    let others = cx.marks.bookmarks.iter().map(|at| (at, 'B', Role::Focus));
+    let hits = cx.marks.hits.iter().map(|at| (at, '▲', Role::Warn));
+    for (at, glyph, role) in others.chain(hits) {
+        let cell = &mut buf[(x + lane.cell(*at), row.y)];
+        if cell.symbol() == " " {
+            cell.set_char(glyph).set_style(cx.style(role));
+        }
+    }
 }
 
 fn draw_totals(row: Rect, with_place: bool, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -139,7 +148,7 @@ fn draw_place(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         .skip(3)
         .put(&time, cx.style(Role::Text))
         .skip(3)
-        .put("A approval  ✗ failure  R replan", cx.style(Role::Dim));
+        .put("A approval  ✗ failure  R replan  B bookmark  ▲ search hit", cx.style(Role::Dim));
 }
 
 fn place(cx: &PaneContext<'_>) -> String {

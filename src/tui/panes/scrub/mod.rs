@@ -2,6 +2,8 @@
 
 mod draw;
 mod lane;
+mod marks;
 
 pub(crate) use draw::{ScrubPane, track_area};
 pub(crate) use lane::Lane;
+pub(crate) use marks::Marks;

@@ -1,10 +1,18 @@
 //! Searching the trace step by step, so that a hundred thousand steps never hold up a key.
 
+use crate::model::Seq;
+
+/// Hits beyond this are not marked on the bar.
+const MOST_HITS: usize = 2_000;
+
 /// What is looked for, and how far the search has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Search {
     query: String,
     scan: Option<Scan>,
+    /// Steps that have the words, and the next one to look at for them.
+    hits: Vec<Seq>,
+    counted: usize,
 }
 
 /// A search on its way.
@@ -19,7 +27,7 @@ struct Scan {
 
 impl Search {
     pub(crate) fn new(query: &str) -> Self {
-        Self { query: query.to_lowercase(), scan: None }
+        Self { query: query.to_lowercase(), scan: None, hits: Vec::new(), counted: 0 }
     }
 
     pub(crate) fn query(&self) -> &str {
@@ -32,6 +40,28 @@ impl Search {
             let at = stepped(from, forward, total);
             Scan { at, forward, left: total }
         });
+    }
+
+    /// The steps that are known to have the words.
+    pub(crate) fn hits(&self) -> &[Seq] {
+        &self.hits
+    }
+
+    /// The next step to be counted; `None` once all were, or enough of them.
+    pub(crate) fn count_next(&mut self, total: usize) -> Option<usize> {
+        let more = self.counted < total && self.hits.len() < MOST_HITS;
+        more.then(|| {
+            self.counted += 1;
+            self.counted - 1
+        })
+    }
+
+    pub(crate) fn is_counting(&self, total: usize) -> bool {
+        self.counted < total && self.hits.len() < MOST_HITS
+    }
+
+    pub(crate) fn hit(&mut self, seq: Seq) {
+        self.hits.push(seq);
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -65,10 +95,8 @@ pub(crate) fn contains(text: &str, query: &str) -> Option<(usize, usize)> {
     if query.is_empty() {
         return None;
     }
-    let starts = text.char_indices().map(|(at, _)| at);
-    starts
-        .filter_map(|from| matched(&text[from..], query).map(|length| (from, from + length)))
-        .next()
+    let mut starts = text.char_indices().map(|(at, _)| at);
+    starts.find_map(|from| matched(&text[from..], query).map(|length| (from, from + length)))
 }
 
 /// How many bytes at the start of a text are the words.

@@ -8,12 +8,12 @@ use ratatui::layout::Rect;
 use super::axis::{Axis, day_words};
 use super::bars::{Bar, Facts, Part, bars};
 use super::links::{Tie, cells};
-use crate::model::LinkKind;
+use crate::model::{LinkKind, TaskId};
 use crate::text::units;
 use crate::tui::clock::time_of_day;
 use crate::tui::context::PaneContext;
 use crate::tui::panes::plan::times::{Measure, Planned};
-use crate::tui::panes::plan::{highlight, row_glyph};
+use crate::tui::panes::plan::{highlight, put_marks, row_glyph};
 use crate::tui::theme::Role;
 use crate::tui::widgets::{Line, piece};
 
@@ -36,7 +36,7 @@ fn names(body: Rect) -> u16 {
 pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
     let Some(axis) = &cx.plan.axis else { return String::new() };
     let scale = match cx.plan.offsets.measure {
-        Measure::Layers => "by layer, nothing says how long it takes".to_owned(),
+        Measure::Layers => "by layer, not all tasks say how long they take".to_owned(),
         Measure::Minutes | Measure::Schedule => axis.scale.word(),
     };
     let day = cx.now.to_zoned(cx.time_zone.clone()).date();
@@ -106,8 +106,7 @@ fn draw_name(at: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
             row.minutes.map(|minutes| units::working_minutes(minutes.into())).unwrap_or_default();
         line.right(&[piece(format!("{minutes:>ESTIMATE$}"), dim), piece("  ", dim)]);
     }
-    let marked = cx.ui.marks.contains(&row.id);
-    line.put(if marked { "*" } else { " " }, cx.theme.bold(Role::Focus));
+    put_marks(&mut line, &row.id, cx);
     line.skip(2 * row.depth).put(&format!("{glyph} "), cx.style(role));
     let locked = cx.plan.planned.get(at).is_some_and(|planned| planned.locked);
     if locked {
@@ -208,22 +207,21 @@ impl Chart<'_, '_> {
 
     /// The links worth a line: those of the critical path and those of the selected task.
     fn ties(&self) -> Vec<Tie> {
-        let Some(revision) = &self.cx.state.plan.current else { return Vec::new() };
         let mut place = vec![usize::MAX; self.cx.plan.rows.all.len()];
         for (at, row) in self.cx.plan.shown.iter().enumerate() {
             place[*row] = at;
         }
-        let planned = |task: usize| {
-            let row = self.cx.plan.rows.of_task(task)?;
+        let planned = |id: &TaskId| {
+            // Containers have a span, not a bar that something could start at.
+            let rows = &self.cx.plan.rows;
+            let row = rows.position(id).filter(|row| !rows.is_group(*row))?;
             let at = self.cx.plan.planned.get(row).filter(|_| place[row] != usize::MAX)?;
             Some((place[row], at.start()?, at.blocks.last().copied()?))
         };
-        let selected = self.cx.ui.graph.selected.as_ref();
-        let position = |id| self.cx.state.tasks.position(id);
         let mut ties = Vec::new();
-        let mut tie = |from: usize, to: usize| {
+        for (from, to) in self.pairs() {
             let (Some((from, _, last)), Some((to, start, _))) = (planned(from), planned(to)) else {
-                return;
+                continue;
             };
             // Both may fall into one column: the line then comes down on the bar it starts.
             let end = self.axis.columns(last).1;
@@ -231,23 +229,31 @@ impl Chart<'_, '_> {
                 let column = self.axis.column(start).max(end);
                 ties.push(Tie { from: (from, end), to: (to, column) });
             }
-        };
-        for pair in revision.facts.critical_path.windows(2) {
-            if let (Some(from), Some(to)) = (position(&pair[0]), position(&pair[1])) {
-                tie(from, to);
-            }
-        }
-        if let Some(task) = selected.and_then(position) {
-            for link in &revision.plan.tasks[task].dependencies {
-                if let Some(from) = position(&link.task).filter(|_| link.kind == LinkKind::FS) {
-                    tie(from, task);
-                }
-            }
-            for to in self.cx.state.tasks.dependents(task) {
-                tie(task, to);
-            }
         }
         ties
+    }
+
+    /// Who comes before whom, of the links that are drawn.
+    fn pairs(&self) -> Vec<(&TaskId, &TaskId)> {
+        let state = self.cx.state;
+        let selected = self.cx.ui.graph.selected.as_ref();
+        let about = |from: &TaskId, to: &TaskId| selected.is_some_and(|id| id == from || id == to);
+        let mut pairs = Vec::new();
+        if let Some(revision) = &state.plan.current {
+            let path = &revision.facts.critical_path;
+            pairs.extend(path.windows(2).map(|pair| (&pair[0], &pair[1])));
+            for task in &revision.plan.tasks {
+                let links = task.dependencies.iter().filter(|link| link.kind == LinkKind::FS);
+                let drawn = links.filter(|link| about(&link.task, &task.id));
+                pairs.extend(drawn.map(|link| (&link.task, &task.id)));
+            }
+        } else if let Some(roadmap) = &state.planning.roadmap {
+            pairs.extend(roadmap.critical_path.windows(2).map(|pair| (&pair[0], &pair[1])));
+            let links = roadmap.dependencies.iter().filter(|link| link.kind == LinkKind::FS);
+            let drawn = links.filter(|link| about(&link.from, &link.to));
+            pairs.extend(drawn.map(|link| (&link.from, &link.to)));
+        }
+        pairs
     }
 }
 

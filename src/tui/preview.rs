@@ -1,0 +1,41 @@
+//! A session screen without a terminal: what benchmarks measure and pictures are made with.
+
+use crossterm::event::{Event, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+
+use super::keymap::Key;
+use super::session::{Message, Screen};
+use super::{SessionView, TuiError, UiSettings};
+
+/// A screen that draws into buffers and takes keys by their names.
+pub struct Preview {
+    screen: Screen,
+}
+
+impl std::fmt::Debug for Preview {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Preview").finish_non_exhaustive()
+    }
+}
+
+impl Preview {
+    /// Opens a session as the screen would.
+    pub fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
+        Ok(Self { screen: Screen::open(view, settings)? })
+    }
+
+    /// Draws a frame.
+    pub fn draw(&mut self, buf: &mut Buffer) -> Result<(), TuiError> {
+        Ok(self.screen.draw(buf)?)
+    }
+
+    /// Presses a key, written as in the config. What is no key does nothing.
+    pub fn press(&mut self, key: &str) -> Result<(), TuiError> {
+        if let Some(key) = Key::parse(key) {
+            let modifiers = if key.ctrl { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+            let event = Event::Key(KeyEvent::new(key.code, modifiers));
+            self.screen.update(Message::Input(event))?;
+        }
+        Ok(())
+    }
+}
