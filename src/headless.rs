@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use tokio::sync::{mpsc, watch};
 
 use crate::event::{CloseReason, Command, Event, Record, RunEvent};
-use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestKind, Seq};
+use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestId, RequestKind, Seq};
 use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
-use crate::state::{RunPhase, SessionState, TaskStatus};
+use crate::state::{OpenRequest, RunPhase, SessionState, TaskStatus};
 use crate::text;
 
 pub mod reply;
@@ -24,6 +24,8 @@ pub struct Answers {
     pub keeps_plans: bool,
     /// Replies that the person gave beforehand, in order.
     pub replies: VecDeque<String>,
+    /// A request whose answer is already on its way.
+    pub answered: Option<RequestId>,
 }
 
 impl Answers {
@@ -191,8 +193,12 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
     if state.planning.works() {
         return false;
     }
-    let unanswered =
-        state.requests.open.values().filter(|open| answers.to(&open.request).is_none());
+    let on_its_way = |open: &&OpenRequest| Some(open.request.id) == answers.answered;
+    let unanswered = state
+        .requests
+        .open
+        .values()
+        .filter(|open| answers.to(&open.request).is_none() && !on_its_way(open));
     let open = unanswered.count() as u32;
     if open < state.requests.open.len() as u32 {
         return false;

@@ -1,14 +1,17 @@
 //! `planwright graph`: a plan drawn on standard output, or figures about its drawing.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{self, App};
-use crate::model::{GraphFacts, Plan};
+use crate::event::{Event, PlanningEvent};
+use crate::model::{GraphFacts, Plan, Seq};
+use crate::planning::controller::picture;
 use crate::planning::drawing::{Drawing, Flow, Marks, Size, Viewport, Zoom, ascii};
 use crate::planning::graph::resolve;
 use crate::planning::layout::{Graph, Layout, layout};
@@ -18,8 +21,14 @@ use crate::text::{clean_line, display_width, fit, truncate_middle};
 #[derive(Debug, Args)]
 pub struct GraphArgs {
     /// A plan file, or a session: its id, a unique prefix, or `last`
-    #[arg(value_name = "FILE|SESSION")]
-    plan: String,
+    #[arg(value_name = "FILE|SESSION", required_unless_present = "controller")]
+    plan: Option<String>,
+    /// Draw the planning controller's table instead, with the path that the session took
+    #[arg(long)]
+    controller: bool,
+    /// How the controller is drawn
+    #[arg(long, value_name = "FORMAT", default_value = "mermaid", requires = "controller")]
+    format: ControllerFormat,
     /// Print figures about the drawing instead of the drawing
     #[arg(long)]
     stats: bool,
@@ -34,6 +43,12 @@ pub struct GraphArgs {
     ascii: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ControllerFormat {
+    Mermaid,
+    Dot,
+}
+
 /// What is known about a drawing.
 #[derive(Debug, Serialize)]
 struct Stats {
@@ -45,7 +60,11 @@ struct Stats {
 }
 
 pub(super) fn graph(shared: &Shared, args: &GraphArgs) -> anyhow::Result<Exit> {
-    let (plan, facts) = read(shared, &args.plan)?;
+    let named = args.plan.as_deref();
+    if args.controller {
+        return draw_controller(shared, named, args.format);
+    }
+    let (plan, facts) = read(shared, named.unwrap_or_default())?;
     let graph = edges_of(&plan, &facts);
     let started = Instant::now();
     let placed = layout(&graph);
@@ -61,11 +80,41 @@ pub(super) fn graph(shared: &Shared, args: &GraphArgs) -> anyhow::Result<Exit> {
         };
         return print_stats(&mut out, &stats, shared.json);
     }
-    let mut text = picture(&plan, &facts, &graph, &placed, args);
+    let mut text = drawn(&plan, &facts, &graph, &placed, args);
     if args.ascii {
         text = text.chars().map(ascii).collect();
     }
     out.text(&text)?;
+    Ok(Exit::Success)
+}
+
+/// The controller's table, with the rows that a session went through.
+fn draw_controller(
+    shared: &Shared,
+    session: Option<&str>,
+    format: ControllerFormat,
+) -> anyhow::Result<Exit> {
+    let mut walked = BTreeSet::new();
+    if let Some(name) = session {
+        let app = App::settings_only(shared)?;
+        let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
+        let id = app::find(&store, name)?;
+        let mut history = app::history(&store, &id)?;
+        let head = history.head()?;
+        let mut seq = Seq::START;
+        while seq < head {
+            seq = seq.next();
+            let Some(record) = history.record(seq)? else { break };
+            if let Event::Planning(PlanningEvent::Moved { row, .. }) = &record.event {
+                walked.insert(row.clone());
+            }
+        }
+    }
+    let text = match format {
+        ControllerFormat::Mermaid => picture::mermaid(&walked),
+        ControllerFormat::Dot => picture::dot(&walked),
+    };
+    Out::new().text(&text)?;
     Ok(Exit::Success)
 }
 
@@ -124,7 +173,7 @@ fn edges_of(plan: &Plan, facts: &GraphFacts) -> Graph {
 }
 
 /// The drawing as lines.
-fn picture(
+fn drawn(
     plan: &Plan,
     facts: &GraphFacts,
     graph: &Graph,
@@ -235,23 +284,25 @@ mod tests {
         (Plan { tasks, ..Plan::default() }, facts)
     }
 
-    fn drawn(chips: bool) -> String {
+    fn text_of(chips: bool) -> String {
         let (plan, facts) = plan();
         let graph = edges_of(&plan, &facts);
         let args =
-            GraphArgs { plan: String::new(), stats: false, chips, down: false, ascii: false };
-        picture(&plan, &facts, &graph, &layout(&graph), &args)
+            GraphArgs { plan: None,
+            controller: false,
+            format: ControllerFormat::Mermaid, stats: false, chips, down: false, ascii: false };
+        super::drawn(&plan, &facts, &graph, &layout(&graph), &args)
     }
 
     #[test]
     fn a_plan_is_drawn_as_text() {
-        insta::assert_snapshot!("boxes", drawn(false));
-        insta::assert_snapshot!("chips", drawn(true));
+        insta::assert_snapshot!("boxes", text_of(false));
+        insta::assert_snapshot!("chips", text_of(true));
     }
 
     #[test]
     fn every_line_is_as_wide_as_it_looks() {
-        let text = drawn(false);
+        let text = text_of(false);
         let widest = text.lines().map(display_width).max().unwrap();
         assert!(text.lines().all(|line| display_width(line) <= widest));
         assert!(text.contains("絵文字"));

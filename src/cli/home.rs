@@ -1,12 +1,15 @@
 //! `planwright` alone: the saved sessions, to open one.
 
 use super::session::{attend, block_on, needs_screen};
+use anyhow::Context;
+
 use super::{Exit, Shared};
+use crate::app::planning::{GoalWish, check_goal};
 use crate::app::{self, App};
 use crate::engine::resume::TakeUp;
 use crate::headless::Answers;
 use crate::model::SessionId;
-use crate::state::SessionStatus;
+use crate::state::{SessionState, SessionStatus};
 use crate::store::{SessionInfo, Store, StoreError};
 use crate::tui::{self, ExitReason, HomeExit, HomeView, ListItem, SessionView, UiSettings};
 
@@ -24,15 +27,30 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
                 Some(store) => store.list_sessions()?.into_iter().map(item).collect(),
                 None => Vec::new(),
             };
-            let provider = "offline planner, no model in use".to_owned();
+            let drafter = app.drafter(&SessionState::default(), true);
+            let provider = match drafter.is_offline() {
+                true => "offline planner, no model in use; `planwright doctor` says how to set one up".to_owned(),
+                false => format!("{}: {}", drafter.name, drafter.why),
+            };
             let view = HomeView { items, provider, message: message.take(), ..HomeView::default() };
             match tui::run_home(view, &settings).await? {
-                HomeExit::Plan(_) => {
-                    message = Some("planning from here needs: planwright plan GOAL".to_owned());
+                HomeExit::Plan(goal) => {
+                    if let Err(problem) = check_goal(&goal) {
+                        message = Some(problem.to_string());
+                        continue;
+                    }
+                    let store = app.open_store()?;
+                    let here = std::env::current_dir().context("finding the current directory")?;
+                    let wish = GoalWish { goal, ..GoalWish::default() };
+                    let handle = app.start_goal(&store, &wish, &here, true).await?;
+                    attend(shared, &app, &store, handle, Answers::default().into()).await?;
                 }
                 HomeExit::Remove(id) => {
-                    let hint = format!("remove it with: planwright sessions rm {}", id.short());
-                    message = Some(hint);
+                    let store = app.open_store()?;
+                    message = Some(match store.remove(&id) {
+                        Ok(_) => format!("session {} is removed", id.short()),
+                        Err(error) => error.to_string(),
+                    });
                 }
                 HomeExit::Open(id) => match open(shared, &app, &settings, &id).await? {
                     ExitReason::BackToList => {}

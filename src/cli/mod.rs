@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, shared flags, the final error and the exit code.
 
+mod answer;
 mod check;
 mod config;
 mod diff;
@@ -126,6 +127,8 @@ pub enum Subcommands {
     Config(config::ConfigArgs),
     /// Say what works here and what to do about the rest
     Doctor(doctor::DoctorArgs),
+    /// Answer an open request of a session from another terminal
+    Answer(answer::AnswerArgs),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -135,6 +138,9 @@ pub enum Subcommands {
     },
     /// Print the man page
     Man,
+    /// Anything else is a goal
+    #[command(external_subcommand)]
+    Goal(Vec<String>),
 }
 
 /// Runs the program and says how it ends.
@@ -171,6 +177,8 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Diff(args)) => diff::diff(&shared, &args),
         Some(Subcommands::Config(args)) => config::config(&shared, &args),
         Some(Subcommands::Doctor(args)) => doctor::doctor(&shared, &args),
+        Some(Subcommands::Answer(args)) => answer::answer(&shared, &args),
+        Some(Subcommands::Goal(words)) => plan::goal(&shared, &words),
         Some(Subcommands::Themes) => themes::themes(&shared),
         Some(Subcommands::Completions { shell }) => documents::completions(shell),
         Some(Subcommands::Man) => documents::man(),

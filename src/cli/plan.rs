@@ -89,6 +89,7 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
         in_doubt: None,
         keeps_plans: true,
         replies: replies(&args.answer)?,
+        answered: None,
     };
     let store = app.open_store()?;
     block_on(async {
@@ -111,6 +112,46 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
         store.close();
         Ok(exit)
     })
+}
+
+/// `planwright GOAL`: planning starts at once. One word that is nearly a command is more likely a slip.
+pub(super) fn goal(shared: &Shared, words: &[String]) -> anyhow::Result<Exit> {
+    use clap::CommandFactory as _;
+    if let [word] = words
+        && !word.contains(char::is_whitespace)
+    {
+        let command = super::Cli::command();
+        let names: Vec<String> =
+            command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
+        if let Some(near) = crate::text::nearest(word, names.iter().map(String::as_str)) {
+            return Err(Problem::usage(format!("there is no command `{word}`"))
+                .remedy(format!(
+                    "did you mean `planwright {near}`? To plan it, say: planwright plan {word}"
+                ))
+                .into());
+        }
+    }
+    if let Some(flag) = words.iter().find(|word| word.starts_with('-')) {
+        return Err(Problem::usage(format!("`{flag}` is not understood here"))
+            .remedy("put flags before the goal, or use `planwright plan GOAL`")
+            .into());
+    }
+    plan(shared, &PlanArgs::about(words.join(" ")))
+}
+
+impl PlanArgs {
+    fn about(goal: String) -> Self {
+        Self {
+            goal,
+            format: Format::Text,
+            calendar: None,
+            answer: Vec::new(),
+            gate: Gate::Auto,
+            gate_override: None,
+            workspace: None,
+            output: None,
+        }
+    }
 }
 
 fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {

@@ -129,7 +129,7 @@ pub(super) async fn attend(
     exit
 }
 
-async fn follow(
+pub(super) async fn follow(
     shared: &Shared,
     store: &Store,
     handle: SessionHandle,
