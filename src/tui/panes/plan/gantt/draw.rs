@@ -36,6 +36,7 @@ fn names(body: Rect) -> u16 {
 pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
     let Some(axis) = &cx.plan.axis else { return String::new() };
     let scale = match cx.plan.offsets.measure {
+        Measure::Layers if cx.class.has_tabs() => "by layer".to_owned(),
         Measure::Layers => "by layer, not all tasks say how long they take".to_owned(),
         Measure::Minutes | Measure::Schedule => axis.scale.word(),
     };
