@@ -2,9 +2,9 @@
 //!
 //! A minimal frame is a buffer of the same size in which every cell is written once: what any program that draws a full
 //! screen pays. Prints a table; the ratios are compared with those that were kept.
-#![allow(clippy::print_stdout, reason = "the table is the result")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(unreachable_pub, reason = "a benchmark has no outside")]
 
-#[path = "support/mod.rs"]
 mod support;
 
 use std::sync::Arc;

@@ -51,7 +51,7 @@ impl Pane for TabRow {
             Focus::Approval => String::new(),
         };
         let mut line = Line::new(buf, area);
-        line.right(&[piece(facts, dim), piece(" ", dim)]).skip(1);
+        line.skip(1);
         for (focus, name) in names(cx.ui.view.kind, cx.trace.total, open) {
             let asks = focus == Focus::Approval && open > 0;
             let style = cx.style(if asks { Role::Asks } else { Role::Text });
@@ -62,5 +62,7 @@ impl Pane for TabRow {
             }
             line.skip(2);
         }
+        // Tabs are never cut; what does not fit beside them is left out.
+        line.right(&[piece(facts, dim), piece(" ", dim)]);
     }
 }

@@ -141,7 +141,8 @@ impl Plain {
 
     /// Prints what is new, then the request that waits.
     fn pull(&mut self) -> Result<(), TuiError> {
-        let head = *self.head.borrow_and_update();
+        let announced = *self.head.borrow_and_update();
+        let head = self.history.head()?.max(announced);
         let mut said = false;
         while self.state.seq < head {
             let Some(record) = self.history.record(self.state.seq.next())? else { break };

@@ -17,7 +17,7 @@ const NOTCH: i32 = 3;
 
 impl Screen {
     pub(super) fn on_mouse(&mut self, mouse: MouseEvent) -> Result<Flow, SourceError> {
-        if self.ui.overlay.is_some() {
+        if self.ui.overlay.is_some() || self.ui.composer.is_some() {
             return Ok(Flow::Idle);
         }
         let at = Position::new(mouse.column, mouse.row);

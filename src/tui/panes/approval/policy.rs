@@ -21,8 +21,11 @@ pub(crate) fn draw(
     cx: &PaneContext<'_>,
 ) {
     let approved = &cx.state.planning.approved;
-    for (index, dial) in DIALS.iter().enumerate() {
-        let y = area.y + 2 * index as u16;
+    // On a small screen the one under the cursor comes into view.
+    let room = usize::from(area.height / 2).max(1);
+    let top = under.map_or(0, |at| (at + 1).saturating_sub(room));
+    for (index, dial) in DIALS.iter().enumerate().skip(top).take(room) {
+        let y = area.y + 2 * (index - top) as u16;
         if y + 1 >= area.bottom() {
             return;
         }

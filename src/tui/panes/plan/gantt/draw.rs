@@ -36,6 +36,7 @@ fn names(body: Rect) -> u16 {
 pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
     let Some(axis) = &cx.plan.axis else { return String::new() };
     let scale = match cx.plan.offsets.measure {
+        Measure::Layers if cx.class.has_tabs() => "by layer".to_owned(),
         Measure::Layers => "by layer, not all tasks say how long they take".to_owned(),
         Measure::Minutes | Measure::Schedule => axis.scale.word(),
     };
@@ -197,6 +198,8 @@ impl Chart<'_, '_> {
         for column in bar.from.max(self.from)..bar.to.min(self.to()) {
             let Some(x) = self.x(column) else { continue };
             let glyph = match bar.part {
+                // A line that comes down passes through the span of a phase.
+                Part::Phase if matches!(buf[(x, y)].symbol(), "│" | "┼") => '┼',
                 Part::Phase if column == bar.from => '├',
                 Part::Phase if column + 1 == bar.to => '┤',
                 _ => glyph,
@@ -216,17 +219,19 @@ impl Chart<'_, '_> {
             let rows = &self.cx.plan.rows;
             let row = rows.position(id).filter(|row| !rows.is_group(*row))?;
             let at = self.cx.plan.planned.get(row).filter(|_| place[row] != usize::MAX)?;
-            Some((place[row], at.start()?, at.blocks.last().copied()?))
+            Some((place[row], at.blocks.first().copied()?, at.blocks.last().copied()?))
         };
         let mut ties = Vec::new();
         for (from, to) in self.pairs() {
-            let (Some((from, _, last)), Some((to, start, _))) = (planned(from), planned(to)) else {
+            let (Some((from, _, last)), Some((to, first, _))) = (planned(from), planned(to)) else {
                 continue;
             };
             // Both may fall into one column: the line then comes down on the bar it starts.
             let end = self.axis.columns(last).1;
-            if start >= last.end {
-                let column = self.axis.column(start).max(end);
+            let (start, stop) = self.axis.columns(first);
+            let column = start.max(end);
+            // On a coarse scale it would come down beside the bar, which says nothing.
+            if first.start >= last.end && column < stop {
                 ties.push(Tie { from: (from, end), to: (to, column) });
             }
         }
