@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::acting::may_change;
+use super::acting::{CRITERIA, may_change};
 use super::asking::Who;
 use super::executor::{RoundEnd, cancelled};
 use super::offline::NEEDS_MODEL;
@@ -49,7 +49,7 @@ impl Run<'_> {
                     work,
                     &format!("{step}: all exit criteria are met"),
                 );
-                Some(RoundEnd::Done { answer: String::new() })
+                Some(RoundEnd::done(""))
             }
             Verdict::Met | Verdict::Open(_) => None,
         }
@@ -69,7 +69,7 @@ impl Run<'_> {
                 return;
             }
             let planned = Planned {
-                step: "criteria".to_owned(),
+                step: CRITERIA.to_owned(),
                 tool: "shell.run".to_owned(),
                 args: json!({ "command": command }),
                 purpose: Purpose::Lookup,
@@ -181,7 +181,7 @@ impl Run<'_> {
                 .await
                 .map_err(|error| self.failed(&error))?;
             let prdv = crate::planning::executor::Prdv::Validate;
-            self.think_aloud(&answered.text, &answered, (&request, &fragments), prdv);
+            self.think_aloud(&answered.text, &answered, &fragments, prdv);
             return Ok(answered.text);
         }
         let words = format!(

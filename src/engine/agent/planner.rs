@@ -85,7 +85,8 @@ impl Run<'_> {
             .map_err(|error| self.failed(&error))?;
         let words = StepWords::new(answered.text.clone(), Prdv::Plan)
             .with("agent_role", "proposer")
-            .with("prompt_ref", answered.prompt_ref.as_str())
+            .with("prompt_ref", answered.prompt.hash.as_str())
+            .with("prompt", answered.prompt.text.as_str())
             .with("loop", round);
         self.mouth.thought(words);
         Ok(answered.text)

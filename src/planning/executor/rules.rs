@@ -10,7 +10,7 @@ use crate::model::Digest;
 pub const SEARCHES_IN_A_ROW: u32 = 2;
 
 /// How many finds are remembered to tell news from repetition.
-const MOST_HITS: usize = 400;
+const MOST_HITS: usize = 200;
 /// Tools that search at large.
 pub const SEARCH_LIKE: [&str; 2] = ["internet.research", "web.search"];
 
@@ -362,8 +362,8 @@ impl Work {
             }
             self.conclude_step(kind, planned, seen.ok, seen.result);
         }
+        let news = self.remember(seen.sources, seen.hits);
         if let Some(enough) = kind.enough.filter(|_| facts.read_only) {
-            let news = self.remember(seen.sources, seen.hits);
             self.nothing_new = if news { 0 } else { self.nothing_new + 1 };
             if self.sources.len() as u32 >= enough.sources || self.nothing_new >= enough.nothing_new
             {
