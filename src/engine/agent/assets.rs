@@ -43,8 +43,9 @@ fn files(directory: &Path) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut found: Vec<(String, String)> = entries
         .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let text = name.ends_with(".toml").then(|| std::fs::read_to_string(entry.path()))?;
+            let (path, name) = (entry.path(), entry.file_name().into_string().ok()?);
+            let wanted = path.extension().is_some_and(|extension| extension == "toml");
+            let text = wanted.then(|| std::fs::read_to_string(&path))?;
             Some((name, text.ok()?))
         })
         .collect();

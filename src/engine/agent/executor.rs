@@ -100,9 +100,10 @@ impl Run<'_> {
             .filter(|(tool, _)| step.takes(tool))
             .map(|(tool, why)| format!("{tool}: {why}"))
             .collect();
-        let why = match left_out.is_empty() {
-            true => format!("no tool is there for the step {}", step.name),
-            false => format!("no tool for the step {}: {}", step.name, left_out.join(", ")),
+        let why = if left_out.is_empty() {
+            format!("no tool is there for the step {}", step.name)
+        } else {
+            format!("no tool for the step {}: {}", step.name, left_out.join(", "))
         };
         if self.job.task.tool_affinity.is_empty() && !self.is_offline(Who::Planner) {
             self.executor_says(ExecutorAction::Escalate, work, &why);

@@ -99,7 +99,7 @@ impl Run<'_> {
         let list = json!({"type": "array", "items": {"type": "string"}});
         let properties: serde_json::Map<String, Value> =
             FAULTS.iter().map(|name| ((*name).to_owned(), list.clone())).collect();
-        request.output_schema = Some(shape("critique", Value::Object(properties), &FAULTS));
+        request.output_schema = Some(shape("critique", &Value::Object(properties), &FAULTS));
         let value = self
             .ask_json(Who::Judge, "critique", &request)
             .await
@@ -186,7 +186,7 @@ impl Run<'_> {
 fn decision_shape() -> OutputSchema {
     shape(
         "planner_decision",
-        json!({
+        &json!({
             "_type": {"type": "string"},
             "action": {"type": "string", "enum": ["EXECUTE", "COMPLETE"]},
             "task_type": {"type": "string"},

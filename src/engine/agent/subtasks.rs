@@ -3,6 +3,7 @@
 //! A subtask sees only the tools that its filter lets pass, calls them through the call it is part of, and cannot
 //! start what started it.
 
+use std::fmt::Write as _;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
@@ -164,14 +165,14 @@ impl AgentSubtasks {
         for (at, input) in request.inputs.iter().enumerate() {
             let most = room / 3 / request.inputs.len() as u64;
             let input = compact(input, most, of_text).unwrap_or_else(|| input.clone());
-            text.push_str(&format!("\n{}", framed(&format!("from subtask {}", at + 1), &input)));
+            let _ = write!(text, "\n{}", framed(&format!("from subtask {}", at + 1), &input));
         }
         for (label, found) in seen {
             let most = room / 2 / seen.len() as u64;
             let found = compact(found, most, of_text).unwrap_or_else(|| found.clone());
             let label = crate::text::clean_line(label).replace(['<', '>'], "'");
             let label = crate::state::agents::cut(&label, 200);
-            text.push_str(&format!("\n{}", framed(&label, &found)));
+            let _ = write!(text, "\n{}", framed(&label, &found));
         }
         if tools.is_empty() {
             text.push_str("\n\nNo calls are left: answer now with what you have.");

@@ -221,6 +221,13 @@ impl Work {
         let pending = |step: &&Step| self.state.is_pending(&step.name);
         let looks = facts.read_only && !facts.search_like;
         let current = || kind.steps.iter().find(pending);
+        // A search belongs to the step that searches, whatever it is said to be for.
+        let misplaced = |name: &&str| {
+            let elsewhere = |step: &Step| !step.tools.is_empty() && step.takes(tool);
+            let here = kind.step(name).is_some_and(|step| step.takes(tool));
+            facts.search_like && !here && kind.steps.iter().any(elsewhere)
+        };
+        let named = named.filter(|name| !misplaced(name));
         if let Some(named) = named {
             return match kind.step(named) {
                 Some(step) if pending(&step) && step.takes(tool) => Place::Step(step),

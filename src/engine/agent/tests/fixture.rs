@@ -83,7 +83,7 @@ pub(super) struct Fake {
 }
 
 impl Fake {
-    pub(super) fn new(
+    pub(super) fn tool(
         name: &str,
         effect: Effect,
         answer: impl Fn(&Value) -> ToolResult + Send + Sync + 'static,
@@ -111,10 +111,10 @@ impl Tool for Fake {
 }
 
 /// The built-in tools with others in the place of some.
-pub(super) fn tools_with(others: Vec<Arc<dyn Tool>>) -> Registry {
+pub(super) fn tools_with(others: &[Arc<dyn Tool>]) -> Registry {
     let built_in = builtin::registry();
     let mut registry = Registry::default();
-    for tool in &others {
+    for tool in others {
         registry.register(Arc::clone(tool)).unwrap();
     }
     for name in built_in.names() {
@@ -222,7 +222,7 @@ pub(super) fn recorded(answers: Vec<Generated>) -> Arc<Recorded> {
     Arc::new(Recorded::new(Cassette { info: info("recorded"), entries }, Redactor::default()))
 }
 
-type Rule = dyn Fn(&GenerateRequest) -> Result<Generated, ModelError> + Send + Sync;
+type Rule = dyn Fn(&GenerateRequest) -> Result<Generated, Box<ModelError>> + Send + Sync;
 
 /// A model that answers by rule and remembers what it was asked.
 pub(super) struct ByRule {
@@ -239,7 +239,7 @@ impl std::fmt::Debug for ByRule {
 
 impl ByRule {
     pub(super) fn new(
-        rule: impl Fn(&GenerateRequest) -> Result<Generated, ModelError> + Send + Sync + 'static,
+        rule: impl Fn(&GenerateRequest) -> Result<Generated, Box<ModelError>> + Send + Sync + 'static,
     ) -> Arc<Self> {
         let requests = Mutex::default();
         Arc::new(Self { info: info("rule"), rule: Box::new(rule), requests })
@@ -253,7 +253,7 @@ impl ByRule {
 
     pub(super) fn prompts(&self) -> Vec<String> {
         let text = |request: &GenerateRequest| {
-            request.messages.iter().map(|one| one.text()).collect::<Vec<_>>().join("\n")
+            request.messages.iter().map(crate::llm::Message::text).collect::<Vec<_>>().join("\n")
         };
         self.requests.lock().unwrap().iter().map(text).collect()
     }
@@ -275,7 +275,7 @@ impl LanguageModel for ByRule {
                 return Err(ModelError::cancelled("rule"));
             }
             self.requests.lock().unwrap().push(request.clone());
-            let answer = (self.rule)(request)?;
+            let answer = (self.rule)(request).map_err(|error| *error)?;
             for piece in answer.text.split_inclusive(' ') {
                 deltas(crate::llm::Delta::Text { text: piece.to_owned() });
             }
@@ -360,7 +360,7 @@ pub(super) fn folded(events: &[AgentEvent]) -> AgentProgress {
 
 /// A search that finds something.
 pub(super) fn fake_research() -> Arc<dyn Tool> {
-    Fake::new("internet.research", Effect::Look, |_| {
+    Fake::tool("internet.research", Effect::Look, |_| {
         ToolResult::success(
             json!({"answer": "joins combine rows", "sources": ["http://a.example"]}),
         )

@@ -31,7 +31,7 @@ fn registry() -> Registry {
             "internet.research" | "web.search" | "file.read" | "grep" => Effect::Look,
             _ => Effect::SessionState,
         };
-        let tool = Fake::new(name, effect, move |args| {
+        let tool = Fake::tool(name, effect, move |args| {
             // Some calls fail, by their arguments alone.
             if args.to_string().len() % 3 == 0 {
                 return ToolResult::error("bad_args", crate::model::Category::Recoverable, "no");

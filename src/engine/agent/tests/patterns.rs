@@ -18,7 +18,7 @@ fn generate(name: &str) -> crate::llm::Generated {
 }
 
 fn setup() -> Setup {
-    Setup { registry: tools_with(vec![fake_research()]), ..Setup::default() }
+    Setup { registry: tools_with(&[fake_research()]), ..Setup::default() }
 }
 
 #[tokio::test]
@@ -87,9 +87,10 @@ async fn without_arguments_from_the_model_generate_uses_what_was_found() {
         let mut count = answers.lock().unwrap();
         *count += 1;
         // It never wants anything but to search.
-        Ok(match request.tools.is_empty() {
-            true => says("That is all.", None),
-            false => research(&format!("joins {count}")),
+        Ok(if request.tools.is_empty() {
+            says("That is all.", None)
+        } else {
+            research(&format!("joins {count}"))
         })
     });
     let kit = kit(model, setup().toolbox(directory.path()));
@@ -189,10 +190,10 @@ async fn an_open_breaker_takes_a_tool_off_the_list() {
     let person = Person { broken: vec!["internet.research".to_owned()], ..Person::default() };
     let others = vec![
         fake_research(),
-        Fake::new("web.search", Effect::Look, |_| ToolResult::success(json!({"results": []}))),
+        Fake::tool("web.search", Effect::Look, |_| ToolResult::success(json!({"results": []}))),
     ];
     let setup = Setup {
-        registry: tools_with(others),
+        registry: tools_with(&others),
         person: std::sync::Arc::new(person),
         ..Setup::default()
     };

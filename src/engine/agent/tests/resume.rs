@@ -31,11 +31,11 @@ fn sensible(request: &GenerateRequest) -> Generated {
 fn agents(directory: &std::path::Path) -> AgentKit {
     let ok = |_: &Value| ToolResult::success(json!({"done": true}));
     let others = vec![
-        Fake::new("file.read", Effect::Look, |_| ToolResult::success(json!({"text": "hello"}))),
-        Fake::new("grep", Effect::Look, ok),
-        Fake::new("file.edit", Effect::Write, ok),
+        Fake::tool("file.read", Effect::Look, |_| ToolResult::success(json!({"text": "hello"}))),
+        Fake::tool("grep", Effect::Look, ok),
+        Fake::tool("file.edit", Effect::Write, ok),
         // Red the first time: three calls are left then.
-        Fake::new("test.run", Effect::Execute, |args| {
+        Fake::tool("test.run", Effect::Execute, |args| {
             if args["n"] == 3 {
                 return ToolResult::failure_with(
                     &crate::model::Failure::new(
@@ -49,17 +49,17 @@ fn agents(directory: &std::path::Path) -> AgentKit {
             ToolResult::success(json!({"passed": true}))
         }),
     ];
-    let setup = Setup { registry: tools_with(others), ..Setup::default() };
+    let setup = Setup { registry: tools_with(&others), ..Setup::default() };
     kit(ByRule::new(|request| Ok(sensible(request))), setup.toolbox(directory))
 }
 
 /// What matters of an end: the books and the calls.
-fn essence(events: &[AgentEvent]) -> (Value, Vec<(u32, String, Value, bool)>, Option<String>) {
+fn essence(events: &[AgentEvent]) -> (Value, Vec<Value>, Option<String>) {
     let progress = folded(events);
     let steps = progress
         .steps
         .iter()
-        .map(|step| (step.number, step.tool.clone(), step.input.clone(), step.ok))
+        .map(|step| json!([step.number, step.tool, step.input, step.ok]))
         .collect();
     (json!(progress.work), steps, progress.answer)
 }
@@ -125,8 +125,8 @@ async fn a_new_attempt_begins_anew_and_a_resumed_one_keeps_its_place() {
     assert_eq!(progress.attempt, 2);
     assert!(progress.steps.len() > place.len(), "what was done before is kept");
     let again = run(&kit, &AgentJob::new(Arc::new(task("code_modify", "Change it")), 3)).await;
-    again.events.iter().for_each(|event| {
+    for event in &again.events {
         progress.fold(event);
-    });
+    }
     assert_eq!((progress.attempt, progress.steps.len()), (3, 6));
 }
