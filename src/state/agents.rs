@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::event::AgentEvent;
-use crate::model::{ReActStep, TaskId};
+use crate::model::{ReActStep, TaskId, ToolResult};
 use crate::planning::executor::{Planned, Purpose, TaskState, Work};
 
 /// How much of a result is kept.
@@ -43,6 +43,13 @@ pub struct OpenAction {
     pub redacted: bool,
 }
 
+/// What came of a call, as it was said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unnoticed {
+    pub planned: Planned,
+    pub result: ToolResult,
+}
+
 /// What a model said that nothing came of yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptAnswer {
@@ -63,6 +70,8 @@ pub struct AgentProgress {
     /// Calls made in this attempt, those that are no longer kept included.
     pub calls: u32,
     pub open: Option<OpenAction>,
+    /// A call that came to its end and that the books do not know of yet.
+    pub unnoticed: Option<Unnoticed>,
     /// What the model is being asked for.
     pub asked: Option<String>,
     pub kept: Option<KeptAnswer>,
@@ -79,6 +88,21 @@ impl AgentProgress {
 
     pub fn iteration(&self) -> u32 {
         self.work.as_ref().map_or(0, |work| work.iteration)
+    }
+
+    /// Where the task stands, in one line; none before it has steps.
+    pub fn words(&self) -> Option<String> {
+        let state = self.state()?;
+        let list = |steps: &[String], word: &str| match steps {
+            [] => None,
+            steps => Some(format!("{} {word}", steps.join(", "))),
+        };
+        let parts = [
+            list(&state.completed_steps, "done"),
+            list(&state.pending_steps, "to do"),
+            Some(format!("{} iterations, {} calls", self.iteration(), self.calls)),
+        ];
+        Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
     }
 
     /// Folds one event of this task. False if it makes no sense here.
@@ -107,7 +131,7 @@ impl AgentProgress {
             AgentEvent::Observed { step, .. } => return self.observed(step),
             AgentEvent::StateSaved { attempt, state, .. } => {
                 let Ok(work) = serde_json::from_value::<Work>(state.clone()) else { return false };
-                (self.attempt, self.kept) = (*attempt, None);
+                (self.attempt, self.kept, self.unnoticed) = (*attempt, None, None);
                 self.work = Some(work);
             }
             AgentEvent::Decided { attempt, decision, .. } => self.decided(*attempt, decision),
@@ -148,8 +172,14 @@ impl AgentProgress {
             args: input.clone(),
             purpose,
         };
+        // The books as they were when it was decided, so that decision and call cannot come apart.
+        if let Some(work) = step.metadata.get("work") {
+            let Ok(work) = serde_json::from_value(work.clone()) else { return false };
+            self.work = Some(work);
+        }
         self.attempt = attempt;
         self.doing = first_line(&step.content);
+        self.unnoticed = None;
         self.calls = self.calls.max(number);
         self.kept = None;
         let redacted = step.metadata.contains_key("redacted");
@@ -160,6 +190,11 @@ impl AgentProgress {
     fn observed(&mut self, step: &ReActStep) -> bool {
         let Some(OpenAction { number, planned, .. }) = self.open.take() else { return false };
         let ok = step.metadata.get("ok").and_then(Value::as_bool).unwrap_or(false);
+        let result = step.tool_output.clone().map(serde_json::from_value::<ToolResult>);
+        self.unnoticed = match result {
+            Some(Ok(result)) => Some(Unnoticed { planned: planned.clone(), result }),
+            _ => None,
+        };
         self.steps.push(AgentStep {
             number,
             step: planned.step,
@@ -179,7 +214,7 @@ impl AgentProgress {
     fn concluded(&mut self, answer: &str, tokens: u64) {
         self.answer = Some(answer.to_owned());
         self.tokens = self.tokens.max(tokens);
-        (self.open, self.asked, self.kept) = (None, None, None);
+        (self.open, self.asked, self.kept, self.unnoticed) = (None, None, None, None);
         self.doing = first_line(answer);
         for step in &mut self.steps {
             step.output = cut(&step.output, AFTERWARDS);

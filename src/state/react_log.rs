@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SessionState;
-use crate::event::{CallEvent, Event, PlanEvent, Record, TaskEvent};
+use crate::event::{AgentEvent, CallEvent, Event, PlanEvent, Record, TaskEvent};
 use crate::model::{Digest, Normalization, Seq, TaskId};
 use crate::planning::graph::TaskGraph;
 
@@ -95,6 +95,9 @@ impl ReactLog {
             Event::Call(CallEvent::Intended { call, tool, .. }) => {
                 self.choice(state, &call.task, tool, record.seq);
             }
+            Event::Agent(AgentEvent::Decided { task, decision, .. }) => {
+                self.normalised(task, decision, record.seq);
+            }
             _ => {}
         }
     }
@@ -112,6 +115,22 @@ impl ReactLog {
             normalization: Some(entry.clone()),
             ..ReactLogEntry::new(seq, ReactLogKind::PlannerNormalization)
         }));
+    }
+
+    /// What an agent corrected in its task before it began.
+    fn normalised(&mut self, task: &TaskId, decision: &serde_json::Value, seq: Seq) {
+        let word = |name: &str| decision.get(name).and_then(serde_json::Value::as_str);
+        let (Some("NORMALIZATION"), Some(code)) = (word("_type"), word("code")) else { return };
+        let normalization = Normalization {
+            code: code.to_owned(),
+            task_id: Some(task.clone()),
+            detail: word("detail").unwrap_or_default().to_owned(),
+        };
+        self.entries.push(ReactLogEntry {
+            task_id: Some(task.clone()),
+            normalization: Some(normalization),
+            ..ReactLogEntry::new(seq, ReactLogKind::PlannerNormalization)
+        });
     }
 
     /// Those dependents that may start now and could not before.

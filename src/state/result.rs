@@ -59,6 +59,8 @@ struct Open {
     began: Timestamp,
     affinity_delta: f64,
     trace: ReActTrace,
+    /// An agent tells its steps itself; its calls are among them.
+    told: bool,
 }
 
 #[derive(Default)]
@@ -103,7 +105,8 @@ impl Folding {
                     success: false,
                     error_message: None,
                 };
-                let open = Open { began: at, affinity_delta: *affinity_delta, trace };
+                let (began, affinity_delta) = (at, *affinity_delta);
+                let open = Open { began, affinity_delta, trace, told: false };
                 self.open.insert(task.clone(), open);
             }
             TaskEvent::Completed { task, .. } => self.close(task, at, Ok(())),
@@ -123,10 +126,41 @@ impl Folding {
         self.done.push(trace);
     }
 
+    /// The steps of an agent, as it told them.
+    fn agent(&mut self, event: &AgentEvent) {
+        let unlocked = match event {
+            AgentEvent::Acted { task, .. } => Some(self.surroundings(task)),
+            _ => None,
+        };
+        let Some(open) = event.task().and_then(|task| self.open.get_mut(task)) else { return };
+        open.told = true;
+        let trace = &mut open.trace;
+        match event {
+            AgentEvent::Thought { step, .. } => trace.steps.push((**step).clone()),
+            AgentEvent::Acted { step, .. } => {
+                let mut step = (**step).clone();
+                step.metadata.extend(unlocked.into_iter().flatten());
+                step.metadata.remove("work");
+                trace.steps.push(step);
+            }
+            AgentEvent::Observed { step, .. } => {
+                if let Some(action) = trace.steps.iter_mut().rfind(|step| step.is_action_step()) {
+                    action.confidence_score = step.confidence_score;
+                }
+                trace.steps.push((**step).clone());
+            }
+            AgentEvent::ModelAnswered { tokens, .. } | AgentEvent::ModelFailed { tokens, .. } => {
+                trace.total_tokens_used = trace.total_tokens_used.saturating_add(*tokens);
+            }
+            AgentEvent::Concluded { answer, .. } => trace.final_answer = Some(answer.clone()),
+            _ => {}
+        }
+    }
+
     fn call(&mut self, event: &CallEvent, at: Timestamp) {
         let task = &event.call().task;
         let metadata = self.metadata(event);
-        let Some(Open { trace, .. }) = self.open.get_mut(task) else { return };
+        let Some(Open { trace, told: false, .. }) = self.open.get_mut(task) else { return };
         let step = |action, content: String| ReActStep {
             timestamp: at,
             task_id: task.clone(),
@@ -189,8 +223,16 @@ impl Folding {
         let mut metadata = Map::new();
         metadata.insert("iteration".into(), event.call().step.into());
         let CallEvent::Intended { call, .. } = event else { return metadata };
-        let tasks = &self.state.tasks;
-        let depth = tasks.position(&call.task).and_then(|task| {
+        metadata.extend(self.surroundings(&call.task));
+        let delta = self.open.get(&call.task).map_or(0.0, |open| open.affinity_delta);
+        metadata.insert("affinity_delta".into(), delta.into());
+        metadata
+    }
+
+    /// Where a task stands in the graph while it acts.
+    fn surroundings(&self, task: &TaskId) -> Map<String, Value> {
+        let mut metadata = Map::new();
+        let depth = self.state.tasks.position(task).and_then(|task| {
             self.state
                 .plan
                 .current
@@ -198,8 +240,6 @@ impl Folding {
                 .and_then(|current| current.facts.depth.get(task).copied())
         });
         metadata.insert("task_depth".into(), depth.unwrap_or(0).into());
-        let delta = self.open.get(&call.task).map_or(0.0, |open| open.affinity_delta);
-        metadata.insert("affinity_delta".into(), delta.into());
         metadata.insert("unlock_events".into(), json!(self.state.unlocked_tasks()));
         metadata
     }

@@ -13,7 +13,7 @@ use crate::model::Seq;
 pub(super) use traces::records;
 
 use crate::state::result::ExecutionResult;
-use crate::state::{SessionState, TaskStatus};
+use crate::state::{AgentProgress, SessionState, TaskStatus};
 use crate::store::SessionInfo;
 use crate::text;
 
@@ -241,6 +241,14 @@ fn show_json(info: &SessionInfo, state: &SessionState) -> serde_json::Value {
                 "finished_at": row.finished_at,
                 "failure": row.failure,
                 "note": row.note,
+                "agent": state.agents.get(id).map(|agent| json!({
+                    "state": agent.state(),
+                    "iteration": agent.iteration(),
+                    "calls": agent.calls,
+                    "tokens": agent.tokens,
+                    "doing": agent.doing,
+                    "answer": agent.answer,
+                })),
             })
         })
         .collect();
@@ -289,6 +297,9 @@ fn show_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
                 row.status.word(),
                 text::clean_line(&node.description)
             ));
+            if let Some(steps) = state.agents.get(&node.id).and_then(AgentProgress::words) {
+                lines.push(format!("{:widest$}  {}", "", text::clean_line(&steps)));
+            }
         }
     }
     let questions = crate::headless::open_questions(state);

@@ -13,13 +13,16 @@ use crate::model::{CallId, Category, Failure, ToolResult};
 use crate::planning::executor::{
     Observed, Planned, Prdv, Purpose, Step, TaskType, ToolFacts, Work,
 };
-use crate::state::agents::{FRESH, OpenAction, RESULT, cut};
+use crate::state::agents::{FRESH, OpenAction, RESULT, Unnoticed, cut};
 use crate::tools::limit::tail;
 use crate::tools::{Finished, ToolCall};
 
 /// How often a call that may well work the next time is made again, and how long is waited before.
 const RETRIES: u32 = 2;
 const FIRST_WAIT: Duration = Duration::from_millis(500);
+
+/// What a command among the exit criteria is called for, in the place of a step.
+pub(super) const CRITERIA: &str = "criteria";
 
 /// Failures that end the attempt, whatever the model would do next.
 const FINAL: [&str; 5] =
@@ -34,7 +37,7 @@ impl Run<'_> {
         tools: &Tools,
         planned: Planned,
     ) -> Option<RoundEnd> {
-        let mut finished = self.call(kind, tools, &planned, 0).await;
+        let mut finished = self.call(kind, work, tools, &planned, 0).await;
         for retry in 1..=RETRIES {
             if !worth_repeating(&finished.result) || self.cancel.is_cancelled() {
                 break;
@@ -44,7 +47,7 @@ impl Run<'_> {
                 () = tokio::time::sleep(wait) => {}
                 () = self.cancel.cancelled() => break,
             }
-            finished = self.call(kind, tools, &planned, retry).await;
+            finished = self.call(kind, work, tools, &planned, retry).await;
         }
         self.take_notice(kind, work, tools, &planned, &finished).await
     }
@@ -53,6 +56,7 @@ impl Run<'_> {
     async fn call(
         &self,
         kind: &TaskType,
+        work: &Work,
         tools: &Tools,
         planned: &Planned,
         retry: u32,
@@ -66,7 +70,9 @@ impl Run<'_> {
             .with("call", number)
             .with("step", planned.step.as_str())
             .with("purpose", json!(planned.purpose))
-            .with("affinity_delta", tools.delta(&planned.tool, &self.job.affinity));
+            .with("affinity_delta", tools.delta(&planned.tool, &self.job.affinity))
+            .with("iteration", work.iteration)
+            .with("work", self.hidden(work));
         if let Some(choice) = &choice {
             words = words.with("choice", json!(choice));
         }
@@ -108,8 +114,6 @@ impl Run<'_> {
         let finished = self.kit.toolbox.invoke(call).await;
         let result = &finished.result;
         let text = cut(&rendered(result), FRESH);
-        let data = Value::Object(result.data.clone());
-        let small = data.to_string().len() <= FRESH;
         let mut words = StepWords::new(text, prdv)
             .with("call", number)
             .with("step", planned.step.as_str())
@@ -119,11 +123,7 @@ impl Run<'_> {
             words = words.with("verdict", json!(verdict));
         }
         words.tool = Some(planned.tool.clone());
-        words.output = Some(json!({
-            "ok": result.ok,
-            "confidence": result.confidence,
-            "data": if small { data } else { Value::Null },
-        }));
+        words.output = serde_json::to_value(small(result)).ok();
         words.confidence = Some(result.confidence);
         self.mouth.observed(words);
         finished
@@ -158,6 +158,27 @@ impl Run<'_> {
             let choice = tools.choice(&planned.tool, &self.job.affinity);
             self.carry_out(&planned, number, choice, prdv).await
         };
+        if planned.step == CRITERIA {
+            return None;
+        }
+        let end = self.take_notice(kind, work, tools, &planned, &finished).await;
+        self.save(work);
+        end
+    }
+
+    /// A call that came to its end right before an interruption.
+    pub(super) async fn catch_up(
+        &self,
+        kind: &TaskType,
+        work: &mut Work,
+        tools: &Tools,
+        Unnoticed { planned, result }: Unnoticed,
+    ) -> Option<RoundEnd> {
+        if planned.step == CRITERIA {
+            return None;
+        }
+        let finished =
+            Finished { result, cache_hit: false, verdict: None, protected_changes: Vec::new() };
         let end = self.take_notice(kind, work, tools, &planned, &finished).await;
         self.save(work);
         end
@@ -216,6 +237,16 @@ impl Run<'_> {
         );
         work.checked(kind, &step.name, outcome);
     }
+}
+
+/// A result as it is journaled with the step: whole, unless that would be too much.
+fn small(result: &ToolResult) -> ToolResult {
+    let mut kept = result.clone();
+    if Value::Object(kept.data.clone()).to_string().len() > FRESH {
+        kept.data.retain(|name, value| name == "error" || value.to_string().len() <= RESULT);
+        kept.data.insert("text".to_owned(), json!(cut(&rendered(result), FRESH)));
+    }
+    kept
 }
 
 /// Whether the same call may well work the next time.

@@ -11,7 +11,7 @@ use super::mouth::{Joined, Mouth, redacted};
 use crate::event::AgentEvent;
 use crate::llm::cost::Cost;
 use crate::llm::protocol::Dialogue;
-use crate::llm::{GenerateRequest, ModelError, ToolCall, ignore_deltas};
+use crate::llm::{GenerateRequest, Message, ModelError, ToolCall, ignore_deltas};
 use crate::model::Digest;
 use crate::state::agents::KeptAnswer;
 
@@ -28,8 +28,15 @@ pub(super) struct Question<'q> {
 pub(super) struct Answered {
     pub(super) text: String,
     pub(super) calls: Vec<ToolCall>,
-    pub(super) prompt_ref: Digest,
+    pub(super) prompt: Prompted,
     pub(super) tokens: u64,
+}
+
+/// A prompt as it is kept: its hash, and what it said beyond the part that is always the same.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Prompted {
+    pub(super) hash: Digest,
+    pub(super) text: String,
 }
 
 /// Asks models on behalf of one attempt.
@@ -45,12 +52,12 @@ pub(super) struct Asker<'a> {
 impl Asker<'_> {
     /// Asks for words and calls.
     pub(super) async fn reply(&self, question: Question<'_>) -> Result<Answered, ModelError> {
-        let prompt_ref = self.prompt_ref(question.request);
+        let prompt = self.prompted(question.request);
         if let Some(kept) = self.kept(question.purpose) {
             let calls = serde_json::from_value(kept.calls).unwrap_or_default();
-            return Ok(Answered { text: kept.text, calls, prompt_ref, tokens: 0 });
+            return Ok(Answered { text: kept.text, calls, prompt, tokens: 0 });
         }
-        let ask = self.say_asked(&question, &prompt_ref);
+        let ask = self.say_asked(&question, &prompt.hash);
         let begun = Instant::now();
         let joined = Joined::new(&self.mouth.redactor, |text| {
             self.mouth.tell(AgentEvent::Partial { task: Some(self.mouth.task.clone()), ask, text });
@@ -64,7 +71,7 @@ impl Asker<'_> {
                 let tokens = reply.cost.usage.total();
                 let calls = if reply.calls.is_empty() { Value::Null } else { json!(reply.calls) };
                 self.say_answered(ask, &reply.text, calls, &reply.cost, begun);
-                Ok(Answered { text: reply.text, calls: reply.calls, prompt_ref, tokens })
+                Ok(Answered { text: reply.text, calls: reply.calls, prompt, tokens })
             }
             Err(error) => Err(self.say_failed(ask, &question, error)),
         }
@@ -72,14 +79,14 @@ impl Asker<'_> {
 
     /// Asks for a value of the shape that the request names.
     pub(super) async fn json(&self, question: Question<'_>) -> Result<(Value, u64), ModelError> {
-        let prompt_ref = self.prompt_ref(question.request);
+        let prompt = self.prompted(question.request);
         if let Some(value) = self
             .kept(question.purpose)
             .and_then(|kept| serde_json::from_str::<Value>(&kept.text).ok())
         {
             return Ok((value, 0));
         }
-        let ask = self.say_asked(&question, &prompt_ref);
+        let ask = self.say_asked(&question, &prompt.hash);
         let begun = Instant::now();
         let result =
             question.dialogue.ask_json(question.request, &ignore_deltas, self.cancel).await;
@@ -99,9 +106,14 @@ impl Asker<'_> {
         unread.take().filter(|kept| kept.purpose == purpose)
     }
 
-    fn prompt_ref(&self, request: &GenerateRequest) -> Digest {
-        let prompt = serde_json::to_value(&request.messages).unwrap_or_default();
-        Digest::of_json(&redacted(prompt, &self.mouth.redactor))
+    fn prompted(&self, request: &GenerateRequest) -> Prompted {
+        let text = |messages: &[Message]| {
+            messages.iter().map(Message::text).collect::<Vec<_>>().join("\n")
+        };
+        let (same, own) =
+            request.messages.split_at(request.cacheable_prefix.min(request.messages.len()));
+        let own = self.mouth.redactor.redact(&text(own)).into_owned();
+        Prompted { hash: Digest::of_json(&json!([text(same), own])), text: own }
     }
 
     fn say_asked(&self, question: &Question<'_>, prompt_ref: &Digest) -> u32 {

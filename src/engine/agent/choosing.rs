@@ -135,7 +135,7 @@ impl Tools {
 
 /// Whether a tool is for this task at all: what the plan and the role allow, and what the pattern needs.
 fn fits(meta: &ToolMeta, task: &TaskNode, kind: &TaskType, role_tools: Option<&[String]>) -> bool {
-    let named = |names: &[String]| names.iter().any(|name| *name == meta.name);
+    let named = |names: &[String]| names.contains(&meta.name);
     let by_plan = task.tools.is_empty() || named(&task.tools);
     let by_role = role_tools.is_none_or(named);
     let by_pattern =

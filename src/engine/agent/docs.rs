@@ -1,6 +1,7 @@
 //! Prompts, made by recipe: fragments that stay the same, then what is to be known of the task, each within its room.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde_json::Value;
 
@@ -68,17 +69,17 @@ pub(super) fn task_doc(job: &AgentJob, goals: &[String]) -> String {
     let TaskNode { id, description, exit_criteria, .. } = &*job.task;
     let mut text = format!("## Task {id}\n{description}");
     if let Some(goal) = &job.goal {
-        text.push_str(&format!("\nIt is part of: {goal}"));
+        let _ = write!(text, "\nIt is part of: {goal}");
     }
     if !goals.is_empty() && goals != [description.clone()] {
-        text.push_str(&format!("\nGoals now:\n- {}", goals.join("\n- ")));
+        let _ = write!(text, "\nGoals now:\n- {}", goals.join("\n- "));
     }
     for (at, criterion) in exit_criteria.iter().enumerate() {
         let word = match criteria::on(criterion) {
             crate::model::task::CriterionOn::Success => "Done when",
             crate::model::task::CriterionOn::Failure => "Failed when",
         };
-        text.push_str(&format!("\n{word} ({}): {}", at + 1, criteria::words(criterion)));
+        let _ = write!(text, "\n{word} ({}): {}", at + 1, criteria::words(criterion));
     }
     text
 }

@@ -10,21 +10,25 @@ use super::run::{Run, capped};
 use crate::llm::{GenerateRequest, ToolChoice};
 use crate::model::{Category, Failure};
 use crate::planning::executor::{
-    Bounds, ExecutorAction, ExecutorDecision, Local, Move, Planned, Prdv, Purpose, Ruling, Step,
-    TaskType, Work,
+    Bounds, Ended, ExecutorAction, ExecutorDecision, Local, Move, Planned, Prdv, Purpose, Ruling,
+    Step, TaskType, Work,
 };
 
 /// How a round of the executor ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum RoundEnd {
-    /// Everything is done; the answer may still have to be put into words.
-    Done {
-        answer: String,
-    },
-    Escalated {
-        why: String,
-    },
+    Came(Ended),
     Failed(Failure),
+}
+
+impl RoundEnd {
+    pub(super) fn done(answer: impl Into<String>) -> Self {
+        Self::Came(Ended::Done { answer: answer.into() })
+    }
+
+    pub(super) fn escalated(why: impl Into<String>) -> Self {
+        Self::Came(Ended::Escalated { why: why.into() })
+    }
 }
 
 /// The most calls that are taken from one answer.
@@ -33,10 +37,18 @@ const CALLS: usize = 32;
 impl Run<'_> {
     /// Goes on until the steps are done, the executor is stuck, or the attempt is over.
     pub(super) async fn round(&self, kind: &TaskType, work: &mut Work) -> RoundEnd {
-        let open = self.mouth.progress().open.clone();
+        let (open, unnoticed) = {
+            let mut progress = self.mouth.progress();
+            (progress.open.clone(), progress.unnoticed.take())
+        };
         if let Some(open) = open {
             let tools = self.tools(kind);
             if let Some(end) = self.redo(kind, work, &tools, open).await {
+                return end;
+            }
+        } else if let Some(unnoticed) = unnoticed {
+            let tools = self.tools(kind);
+            if let Some(end) = self.catch_up(kind, work, &tools, unnoticed).await {
                 return end;
             }
         }
@@ -48,7 +60,7 @@ impl Run<'_> {
                 self.check(kind, work, step);
                 self.save(work);
                 if work.next_check(kind) == Some(step) {
-                    return RoundEnd::Escalated { why: format!("the step {} failed", step.name) };
+                    return RoundEnd::escalated(format!("the step {} failed", step.name));
                 }
                 continue;
             }
@@ -59,7 +71,7 @@ impl Run<'_> {
                     .unwrap_or_default()
                     .to_owned();
                 self.executor_says(ExecutorAction::Done, work, "all steps are done");
-                return RoundEnd::Done { answer };
+                return RoundEnd::done(answer);
             }
             let tools = self.tools(kind);
             if let Some(end) = self.nothing_fits(kind, work, &tools) {
@@ -88,13 +100,14 @@ impl Run<'_> {
             .filter(|(tool, _)| step.takes(tool))
             .map(|(tool, why)| format!("{tool}: {why}"))
             .collect();
-        let why = match left_out.is_empty() {
-            true => format!("no tool is there for the step {}", step.name),
-            false => format!("no tool for the step {}: {}", step.name, left_out.join(", ")),
+        let why = if left_out.is_empty() {
+            format!("no tool is there for the step {}", step.name)
+        } else {
+            format!("no tool for the step {}: {}", step.name, left_out.join(", "))
         };
         if self.job.task.tool_affinity.is_empty() && !self.is_offline(Who::Planner) {
             self.executor_says(ExecutorAction::Escalate, work, &why);
-            return Some(RoundEnd::Escalated { why });
+            return Some(RoundEnd::escalated(why));
         }
         Some(RoundEnd::Failed(Failure::new("no_suitable_tool", Category::Critical, why)))
     }
@@ -136,11 +149,11 @@ impl Run<'_> {
                 Ruling::Done { answer } => {
                     let thoughts = work.thoughts_ahead(kind);
                     work.think(&thoughts, &answer);
-                    return Some(RoundEnd::Done { answer });
+                    return Some(RoundEnd::done(answer));
                 }
-                Ruling::Escalate { why } => return Some(RoundEnd::Escalated { why }),
+                Ruling::Escalate { why } => return Some(RoundEnd::escalated(why)),
                 Ruling::Cap { cap: "max_steps", why } if !kind.until_done => {
-                    return Some(RoundEnd::Escalated { why });
+                    return Some(RoundEnd::escalated(why));
                 }
                 Ruling::Cap { why, .. } => return Some(RoundEnd::Failed(capped(&why))),
             }
@@ -179,7 +192,7 @@ impl Run<'_> {
             work.state.next().and_then(|step| kind.step(step)).map_or(Prdv::Plan, |s| s.prdv);
         let wishes = wishes(&answered);
         let aloud = if answered.text.trim().is_empty() { "(no words)" } else { &answered.text };
-        self.think_aloud(aloud, &answered, (&request, &fragments), prdv);
+        self.think_aloud(aloud, &answered, &fragments, prdv);
         Ok((answered.text, wishes))
     }
 
@@ -293,7 +306,7 @@ impl Run<'_> {
                 Ok(answered) => answered,
                 Err(error) => return Some(RoundEnd::Failed(self.failed(&error))),
             };
-            self.think_aloud(&answered.text, &answered, (&request, &fragments), step.prdv);
+            self.think_aloud(&answered.text, &answered, &fragments, step.prdv);
             let thoughts = work.thoughts_ahead(kind);
             work.think(&thoughts, &answered.text);
             return None;
@@ -301,10 +314,10 @@ impl Run<'_> {
         let Some((tool, args)) = self.forced(kind, work, tools, step).await else {
             let why = format!("the step {name} is due and its arguments could not be had");
             self.executor_says(ExecutorAction::Escalate, work, &why);
-            return Some(RoundEnd::Escalated { why });
+            return Some(RoundEnd::escalated(why));
         };
         if work.calls >= work.state.max_steps + self.job.granted {
-            return Some(RoundEnd::Escalated { why: format!("no call is left for {name}") });
+            return Some(RoundEnd::escalated(format!("no call is left for {name}")));
         }
         let planned = Planned { step: name.to_owned(), tool, args, purpose: Purpose::Step };
         self.act(kind, work, tools, planned).await
@@ -330,7 +343,7 @@ impl Run<'_> {
         {
             let args = call.arguments.clone();
             let aloud = format!("{} {}", step.name, answered.text);
-            self.think_aloud(aloud.trim(), &answered, (&request, &fragments), step.prdv);
+            self.think_aloud(aloud.trim(), &answered, &fragments, step.prdv);
             return Some((tool.clone(), args));
         }
         let evidence = Evidence::of(self.job, work, &self.mouth.progress());

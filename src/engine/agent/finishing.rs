@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::acting::may_change;
+use super::acting::{CRITERIA, may_change};
 use super::asking::Who;
 use super::executor::{RoundEnd, cancelled};
 use super::offline::NEEDS_MODEL;
@@ -49,7 +49,7 @@ impl Run<'_> {
                     work,
                     &format!("{step}: all exit criteria are met"),
                 );
-                Some(RoundEnd::Done { answer: String::new() })
+                Some(RoundEnd::done(""))
             }
             Verdict::Met | Verdict::Open(_) => None,
         }
@@ -69,7 +69,7 @@ impl Run<'_> {
                 return;
             }
             let planned = Planned {
-                step: "criteria".to_owned(),
+                step: CRITERIA.to_owned(),
                 tool: "shell.run".to_owned(),
                 args: json!({ "command": command }),
                 purpose: Purpose::Lookup,
@@ -105,7 +105,7 @@ impl Run<'_> {
             request.messages.push(crate::llm::Message::user(words));
             request.output_schema = Some(shape(
                 "verdict",
-                json!({"met": {"type": "boolean"}, "why": {"type": "string"}}),
+                &json!({"met": {"type": "boolean"}, "why": {"type": "string"}}),
                 &["met", "why"],
             ));
             match self.ask_json(Who::Judge, "judge", &request).await {
@@ -170,7 +170,7 @@ impl Run<'_> {
             state["words"] = json!(draft);
         }
         if state["words"].is_null() && self.is_offline(Who::Executor) {
-            state["words"] = json!(self.plain_account(work));
+            state["words"] = json!(plain_account(work));
         }
         let (mut request, fragments) = self.prompt(kind, work, &state);
         let words = "The work is over. Give the final answer to the task: what was done or found, with paths and lines or addresses, only what the results show.";
@@ -181,7 +181,7 @@ impl Run<'_> {
                 .await
                 .map_err(|error| self.failed(&error))?;
             let prdv = crate::planning::executor::Prdv::Validate;
-            self.think_aloud(&answered.text, &answered, (&request, &fragments), prdv);
+            self.think_aloud(&answered.text, &answered, &fragments, prdv);
             return Ok(answered.text);
         }
         let words = format!(
@@ -209,11 +209,12 @@ impl Run<'_> {
             }
         }
     }
+}
 
-    /// What was done, by the books alone.
-    fn plain_account(&self, work: &Work) -> String {
-        let done: Vec<String> = work
-            .state
+/// What was done, by the books alone.
+fn plain_account(work: &Work) -> String {
+    let done: Vec<String> =
+        work.state
             .completed_steps
             .iter()
             .map(|step| {
@@ -223,8 +224,7 @@ impl Run<'_> {
                 format!("- {step}: {}", result.unwrap_or_default())
             })
             .collect();
-        format!("Done without a model:\n{}", done.join("\n"))
-    }
+    format!("Done without a model:\n{}", done.join("\n"))
 }
 
 fn failed_by(criterion: &ExitCriterion) -> Failure {
@@ -244,13 +244,13 @@ fn answer_shape() -> OutputSchema {
     });
     shape(
         "final_answer",
-        json!({"answer": {"type": "string"}, "criteria": {"type": "array", "items": criterion}}),
+        &json!({"answer": {"type": "string"}, "criteria": {"type": "array", "items": criterion}}),
         &["answer", "criteria"],
     )
 }
 
 /// A shape that an answer must have.
-pub(super) fn shape(name: &str, properties: Value, required: &[&str]) -> OutputSchema {
+pub(super) fn shape(name: &str, properties: &Value, required: &[&str]) -> OutputSchema {
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     OutputSchema { name: name.to_owned(), schema }
 }

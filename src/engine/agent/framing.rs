@@ -48,7 +48,9 @@ pub(super) fn found(tool: &str, result: &ToolResult) -> (Vec<String>, Vec<String
         .filter_map(|one| one.as_str().map(str::to_owned).or_else(|| text(one, "url")))
         .collect();
     let mut hits: Vec<String> = list("results").filter_map(|one| text(one, "url")).collect();
-    hits.extend(list("lines").chain(list("hits")).map(Value::to_string));
+    // News is told from repetition by a short hash; the text itself is in the results.
+    let short = |value: &Value| Digest::of_json(value).as_str()[..10].to_owned();
+    hits.extend(list("lines").chain(list("hits")).map(short));
     if matches!(tool, "web.fetch" | "file.read") {
         let own = ["url", "path"].iter().filter_map(|name| result.data.get(*name));
         sources.extend(own.filter_map(Value::as_str).map(str::to_owned));

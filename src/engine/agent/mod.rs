@@ -7,6 +7,7 @@
 
 mod acting;
 mod asking;
+mod assets;
 mod choosing;
 mod docs;
 mod executor;
@@ -18,16 +19,21 @@ mod offline;
 mod planner;
 mod prompts;
 mod run;
+mod subtasks;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+pub use assets::Assets;
 pub use finishing::needs_model;
 pub use offline::{NEEDS_MODEL, offline_model};
 pub use prompts::{Prompt, Prompts};
 pub use run::TASK_CAP;
+pub use subtasks::{AgentSubtasks, SharedSay, SubtaskParts};
 
 use super::Clock;
 use crate::event::AgentEvent;

@@ -85,7 +85,8 @@ impl Run<'_> {
             .map_err(|error| self.failed(&error))?;
         let words = StepWords::new(answered.text.clone(), Prdv::Plan)
             .with("agent_role", "proposer")
-            .with("prompt_ref", answered.prompt_ref.as_str())
+            .with("prompt_ref", answered.prompt.hash.as_str())
+            .with("prompt", answered.prompt.text.as_str())
             .with("loop", round);
         self.mouth.thought(words);
         Ok(answered.text)
@@ -98,7 +99,7 @@ impl Run<'_> {
         let list = json!({"type": "array", "items": {"type": "string"}});
         let properties: serde_json::Map<String, Value> =
             FAULTS.iter().map(|name| ((*name).to_owned(), list.clone())).collect();
-        request.output_schema = Some(shape("critique", Value::Object(properties), &FAULTS));
+        request.output_schema = Some(shape("critique", &Value::Object(properties), &FAULTS));
         let value = self
             .ask_json(Who::Judge, "critique", &request)
             .await
@@ -185,7 +186,7 @@ impl Run<'_> {
 fn decision_shape() -> OutputSchema {
     shape(
         "planner_decision",
-        json!({
+        &json!({
             "_type": {"type": "string"},
             "action": {"type": "string", "enum": ["EXECUTE", "COMPLETE"]},
             "task_type": {"type": "string"},

@@ -57,8 +57,9 @@ impl Prompts {
         let roles = directory.join("roles");
         let own_roles =
             std::fs::read_dir(roles).into_iter().flatten().flatten().filter_map(|entry| {
-                let name = entry.file_name().into_string().ok()?;
-                name.ends_with(".md").then(|| format!("roles/{name}"))
+                let (path, name) = (entry.path(), entry.file_name().into_string().ok()?);
+                let wanted = path.extension().is_some_and(|extension| extension == "md");
+                wanted.then(|| format!("roles/{name}"))
             });
         let paths: Vec<String> = prompts.0.keys().cloned().chain(own_roles).collect();
         for path in paths {

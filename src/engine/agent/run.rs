@@ -16,7 +16,7 @@ use crate::llm::{GenerateRequest, ModelError};
 use crate::model::task::DEFAULT_TYPE;
 use crate::model::{Category, Failure};
 use crate::planning::executor::{
-    ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, Prdv, TaskType, Work,
+    Ended, ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, Prdv, TaskType, Work,
 };
 use crate::planning::gate::{self, Signals};
 use crate::state::agents::BEGUN;
@@ -92,12 +92,20 @@ impl Run<'_> {
         };
         loop {
             let kind = self.kit.types.or_generic(&work.state.task_type);
-            let end = self.round(kind, &mut work).await;
-            self.save(&work);
-            let (answer, why) = match end {
-                RoundEnd::Failed(failure) => return Err(failure),
-                RoundEnd::Done { answer } => (Some(answer), "the executor is done".to_owned()),
-                RoundEnd::Escalated { why } => (None, why),
+            if work.ended.is_none() {
+                let end = self.round(kind, &mut work).await;
+                if let RoundEnd::Came(ended) = &end {
+                    work.ended = Some(ended.clone());
+                }
+                self.save(&work);
+                if let RoundEnd::Failed(failure) = end {
+                    return Err(failure);
+                }
+            }
+            let (answer, why) = match work.ended.clone() {
+                Some(Ended::Done { answer }) => (Some(answer), "the executor is done".to_owned()),
+                Some(Ended::Escalated { why }) => (None, why),
+                None => continue,
             };
             if let (Some(answer), false) = (&answer, work.full) {
                 return self.finish(kind, &mut work, answer).await;
@@ -115,6 +123,7 @@ impl Run<'_> {
                 },
                 PlannerAction::Execute => {
                     self.execute_again(&mut work, &decision, answer.is_some(), &why)?;
+                    work.ended = None;
                 }
             }
             self.save(&work);
@@ -233,12 +242,17 @@ impl Run<'_> {
     }
 
     pub(super) fn save(&self, work: &Work) {
-        let state = serde_json::to_value(work).unwrap_or_default();
         self.mouth.tell(AgentEvent::StateSaved {
             task: self.job.task.id.clone(),
             attempt: self.job.attempt,
-            state: super::mouth::redacted(state, &self.mouth.redactor),
+            state: self.hidden(work),
         });
+    }
+
+    /// The books without what must not be written down.
+    pub(super) fn hidden(&self, work: &Work) -> Value {
+        let state = serde_json::to_value(work).unwrap_or_default();
+        super::mouth::redacted(state, &self.mouth.redactor)
     }
 
     pub(super) fn hide(&self, text: &str) -> String {
@@ -281,15 +295,13 @@ impl Run<'_> {
         &self,
         text: &str,
         answered: &Answered,
-        asked: (&GenerateRequest, &[String]),
+        fragments: &[String],
         prdv: Prdv,
     ) {
-        let prompt = asked.0.messages.iter().skip(asked.0.cacheable_prefix).map(|one| one.text());
-        let prompt = self.hide(&prompt.collect::<Vec<_>>().join("\n"));
         let words = StepWords::new(text, prdv)
-            .with("prompt_ref", answered.prompt_ref.as_str())
-            .with("prompt", prompt)
-            .with("fragments", asked.1.to_vec())
+            .with("prompt_ref", answered.prompt.hash.as_str())
+            .with("prompt", answered.prompt.text.as_str())
+            .with("fragments", fragments.to_vec())
             .with("answer_tokens", answered.tokens);
         self.mouth.thought(words);
     }

@@ -19,4 +19,4 @@ pub use recipe::{Recipe, Recipes};
 pub use rules::{Bounds, Move, Observed, Ruling, ToolFacts};
 pub use state::TaskState;
 pub use task_type::{AssetError, Local, Prdv, Source, Step, TaskType, TaskTypes};
-pub use work::{Planned, Purpose, Work};
+pub use work::{Ended, Planned, Purpose, Work};

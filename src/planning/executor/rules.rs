@@ -10,7 +10,7 @@ use crate::model::Digest;
 pub const SEARCHES_IN_A_ROW: u32 = 2;
 
 /// How many finds are remembered to tell news from repetition.
-const MOST_HITS: usize = 400;
+const MOST_HITS: usize = 200;
 /// Tools that search at large.
 pub const SEARCH_LIKE: [&str; 2] = ["internet.research", "web.search"];
 
@@ -221,6 +221,13 @@ impl Work {
         let pending = |step: &&Step| self.state.is_pending(&step.name);
         let looks = facts.read_only && !facts.search_like;
         let current = || kind.steps.iter().find(pending);
+        // A search belongs to the step that searches, whatever it is said to be for.
+        let misplaced = |name: &&str| {
+            let elsewhere = |step: &Step| !step.tools.is_empty() && step.takes(tool);
+            let here = kind.step(name).is_some_and(|step| step.takes(tool));
+            facts.search_like && !here && kind.steps.iter().any(elsewhere)
+        };
+        let named = named.filter(|name| !misplaced(name));
         if let Some(named) = named {
             return match kind.step(named) {
                 Some(step) if pending(&step) && step.takes(tool) => Place::Step(step),
@@ -362,8 +369,8 @@ impl Work {
             }
             self.conclude_step(kind, planned, seen.ok, seen.result);
         }
+        let news = self.remember(seen.sources, seen.hits);
         if let Some(enough) = kind.enough.filter(|_| facts.read_only) {
-            let news = self.remember(seen.sources, seen.hits);
             self.nothing_new = if news { 0 } else { self.nothing_new + 1 };
             if self.sources.len() as u32 >= enough.sources || self.nothing_new >= enough.nothing_new
             {

@@ -182,7 +182,9 @@ mod tests {
         #[test]
         fn advancing_a_step_again_changes_nothing(changes in prop::collection::vec(change(), 0..12), at in 0..5usize) {
             let mut state = TaskState::new("code_modify", 5, pattern());
-            changes.iter().for_each(|change| changed(&mut state, change));
+            for change in &changes {
+                changed(&mut state, change);
+            }
             state.advance(&name(at), json!(1));
             let once = state.clone();
             prop_assert!(!state.advance(&name(at), json!(2)));
@@ -193,11 +195,16 @@ mod tests {
         fn a_state_survives_being_written_at_any_step(changes in prop::collection::vec(change(), 0..12), cut in any::<prop::sample::Index>()) {
             let mut through = TaskState::new("code_modify", 5, pattern());
             let cut = cut.index(changes.len() + 1);
-            changes[..cut].iter().for_each(|change| changed(&mut through, change));
+            for change in &changes[..cut] {
+                changed(&mut through, change);
+            }
             let text = serde_json::to_string(&through).unwrap();
             let mut resumed: TaskState = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(&resumed, &through);
-            changes[cut..].iter().for_each(|change| { changed(&mut through, change); changed(&mut resumed, change); });
+            for change in &changes[cut..] {
+                changed(&mut through, change);
+                changed(&mut resumed, change);
+            }
             prop_assert_eq!(resumed, through);
         }
     }

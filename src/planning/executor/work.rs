@@ -27,6 +27,16 @@ pub struct Planned {
     pub purpose: Purpose,
 }
 
+/// How the executor came to an end that nothing has followed from yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ended", rename_all = "snake_case")]
+pub enum Ended {
+    /// Everything is done; the answer may still have to be put into words.
+    Done { answer: String },
+    /// It is stuck and wants to hear the planner.
+    Escalated { why: String },
+}
+
 /// The books of one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Work {
@@ -73,12 +83,11 @@ pub struct Work {
     /// What earlier tasks brought, where it had to be shortened by a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_summary: Option<String>,
-    /// The end was claimed once although criteria were open.
-    #[serde(default)]
-    pub claimed: bool,
     /// How the exit criteria stood when they were last looked at.
     #[serde(default)]
     pub findings: super::criteria::Findings,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
     /// Whether a full run was chosen: the planner is heard before and after.
     #[serde(default)]
     pub full: bool,
@@ -110,8 +119,8 @@ impl Work {
             feedback: None,
             judged_in: None,
             context_summary: None,
-            claimed: false,
             findings: BTreeMap::new(),
+            ended: None,
             full: false,
         }
     }

@@ -197,15 +197,7 @@ pub(super) fn agent(event: &AgentEvent) -> Option<Projection> {
         AgentEvent::Thought { step, .. }
         | AgentEvent::Acted { step, .. }
         | AgentEvent::Observed { step, .. } => headed(&step.content),
-        AgentEvent::Decided { decision, .. } => {
-            let word = |name: &str| decision.get(name).and_then(|value| value.as_str());
-            let text = match (word("action"), word("step")) {
-                (Some(action), Some(step)) => format!("decides {action} {step}"),
-                (Some(action), None) => format!("decides {action}"),
-                _ => "decides".to_owned(),
-            };
-            (text, word("reasoning").map(str::to_owned))
-        }
+        AgentEvent::Decided { decision, .. } => decided(decision),
         AgentEvent::Gated { decision } => {
             let full = decision.get("should_escalate").and_then(serde_json::Value::as_bool);
             let reason = decision.get("reason").and_then(|value| value.as_str()).unwrap_or("");
@@ -227,6 +219,32 @@ pub(super) fn agent(event: &AgentEvent) -> Option<Projection> {
         | AgentEvent::StateSaved { .. } => return None,
     };
     Some((kind, text, body))
+}
+
+/// What an executor, a planner or the rules above them decided.
+fn decided(decision: &serde_json::Value) -> (String, Option<String>) {
+    let word = |name: &str| decision.get(name).and_then(|value| value.as_str());
+    let reasoning = word("reasoning").unwrap_or_default().to_owned();
+    let step = word("step");
+    let text = match (word("_type"), word("action")) {
+        (Some("TASK_BEGUN"), Some("resume")) => {
+            return (format!("goes on with {}", step.unwrap_or("the task")), None);
+        }
+        (Some("TASK_BEGUN"), _) => return ("begins".to_owned(), None),
+        (Some("LOOP_GUARD"), _) => {
+            return (format!("loop guard: {} instead; {reasoning}", step.unwrap_or("more")), None);
+        }
+        (Some("REJECTED"), _) => return (format!("turned down: {reasoning}"), None),
+        (Some("COMPACTED"), _) => return (format!("shortened: {reasoning}"), None),
+        (Some("NORMALIZATION"), _) => return (format!("corrected: {reasoning}"), None),
+        (Some("GATE_DECISION"), Some(action)) => format!("{action}: {reasoning}"),
+        (_, Some(action)) => match step {
+            Some(step) => format!("decides {action} {step}"),
+            None => format!("decides {action}"),
+        },
+        _ => "decides".to_owned(),
+    };
+    (text, Some(reasoning).filter(|words| !words.is_empty()))
 }
 
 /// The first line, and all of it where there is more.

@@ -1,0 +1,12 @@
+//! Agents at work: with recorded and arbitrary models, real and made-up tools, interrupted anywhere.
+
+mod assets;
+mod conduct;
+mod criteria;
+mod fixture;
+mod hostile;
+mod nested;
+mod offline;
+mod patterns;
+mod repository;
+mod resume;
