@@ -124,7 +124,7 @@ pub(crate) fn create(
         summary: summary.clone(),
     })?;
     let journal = store.acquire(&id)?;
-    let batch = Batch { rows, summary: Some(summary), checkpoint: None };
+    let batch = Batch { summary: Some(summary), ..Batch::of(rows) };
     journal.append_blocking(batch)?.wait()?;
     journal.release()?;
     Ok(id)

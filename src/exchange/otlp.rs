@@ -16,10 +16,10 @@ pub fn spans(session: &SessionId, title: &str, records: &[Record]) -> Value {
     let began = records.first().map(|record| record.at).unwrap_or_default();
     telling.begin(
         "run",
-        format!("invoke_agent {title}"),
+        &format!("invoke_agent {title}"),
         None,
         began,
-        vec![
+        &[
             attribute("gen_ai.operation.name", "invoke_agent"),
             attribute("gen_ai.agent.name", "planwright"),
             attribute("gen_ai.conversation.id", session.as_str()),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use super::{History, SourceError};
-use crate::event::{AgentEvent, ApprovalEvent, CallEvent, Event, PlanEvent, Record, TaskEvent};
+use crate::event::{ApprovalEvent, CallEvent, Event, PlanEvent, Record, TaskEvent};
 use crate::model::{Digest, Seq, SessionId, TaskId};
 use crate::planning::content_key::content_keys;
 use crate::state::trace::TraceEntry;
