@@ -8,8 +8,8 @@
 
 mod crash;
 mod engine;
-mod models;
 mod exchange;
+mod models;
 mod planning;
 mod program;
 mod screen;

@@ -203,7 +203,12 @@ impl Reader<'_> {
                 "retry_after_max_sec" => &mut limits.retry_after_max_sec,
                 "answer_mb" => &mut limits.answer_mb,
                 _ => {
-                    return Err(self.unknown_part(&format!("limits.{field}"), field, item, &FIELDS));
+                    return Err(self.unknown_part(
+                        &format!("limits.{field}"),
+                        field,
+                        item,
+                        &FIELDS,
+                    ));
                 }
             };
             // No retries at all is a sensible wish; no time at all is not.
