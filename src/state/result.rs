@@ -152,7 +152,10 @@ impl Folding {
             AgentEvent::ModelAnswered { tokens, .. } | AgentEvent::ModelFailed { tokens, .. } => {
                 trace.total_tokens_used = trace.total_tokens_used.saturating_add(*tokens);
             }
-            AgentEvent::Concluded { answer, .. } => trace.final_answer = Some(answer.clone()),
+            AgentEvent::Concluded { answer, tokens, .. } => {
+                trace.final_answer = Some(answer.clone());
+                trace.total_tokens_used = trace.total_tokens_used.max(*tokens);
+            }
             _ => {}
         }
     }
@@ -195,26 +198,6 @@ impl Folding {
                     ..step(StepAction::Observation, outcome_words(outcome))
                 });
             }
-        }
-    }
-
-    /// The steps that an agent took itself, and what it answered in the end.
-    fn agent(&mut self, event: &AgentEvent) {
-        let Some(Open { trace, .. }) = event.task().and_then(|task| self.open.get_mut(task)) else {
-            return;
-        };
-        match event {
-            AgentEvent::Thought { step, .. }
-            | AgentEvent::Acted { step, .. }
-            | AgentEvent::Observed { step, .. } => trace.steps.push((**step).clone()),
-            AgentEvent::Concluded { answer, tokens, .. } => {
-                trace.final_answer = Some(answer.clone());
-                trace.total_tokens_used = trace.total_tokens_used.max(*tokens);
-            }
-            AgentEvent::ModelAnswered { tokens, .. } | AgentEvent::ModelFailed { tokens, .. } => {
-                trace.total_tokens_used = trace.total_tokens_used.saturating_add(*tokens);
-            }
-            _ => {}
         }
     }
 
