@@ -1,10 +1,10 @@
 //! The same records and commands, printed as lines instead of drawn.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use tokio::sync::{mpsc, watch};
 
-use crate::event::{CloseReason, Command, Event, Record, RunEvent};
+use crate::event::{ApprovalEvent, CloseReason, Command, Event, Record, RunEvent};
 use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestId, RequestKind, Seq};
 use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
@@ -24,8 +24,8 @@ pub struct Answers {
     pub keeps_plans: bool,
     /// Replies that the person gave beforehand, in order.
     pub replies: VecDeque<String>,
-    /// A request whose answer is already on its way.
-    pub answered: Option<RequestId>,
+    /// Requests whose answer is already on its way.
+    pub answered: BTreeSet<RequestId>,
 }
 
 impl Answers {
@@ -108,14 +108,14 @@ pub struct Follower<L> {
 impl<L: Lines> Follower<L> {
     /// Goes on until there is nothing more to do here. Sends the command that closes the session.
     pub async fn follow(&mut self) -> Result<Ending, HeadlessError> {
-        let mut asked = std::collections::BTreeSet::new();
         loop {
             let head = *self.head.borrow_and_update();
             self.catch_up(head)?;
             for open in self.state.requests.open.values() {
-                if let Some(answer) = self.answers.to(&open.request)
-                    && asked.insert(open.request.id)
+                if !self.answers.answered.contains(&open.request.id)
+                    && let Some(answer) = self.answers.to(&open.request)
                 {
+                    self.answers.answered.insert(open.request.id);
                     let spoken = self.answers.replies.pop_front().is_some();
                     let by = if spoken { Actor::Person } else { Actor::Flag };
                     let command = Command::Answer { id: open.request.id, answer, by };
@@ -142,8 +142,11 @@ impl<L: Lines> Follower<L> {
         while self.state.seq < head {
             let Some(record) = self.history.record(self.state.seq.next())? else { break };
             self.state.apply(&record);
-            if matches!(record.event, Event::Run(RunEvent::Started { .. })) {
-                self.expects_start = false;
+            match &record.event {
+                Event::Run(RunEvent::Started { .. }) => self.expects_start = false,
+                // What was refused has not been answered.
+                Event::Approval(ApprovalEvent::Refused { .. }) => self.answers.answered.clear(),
+                _ => {}
             }
             self.print(&record)?;
         }
@@ -193,7 +196,7 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
     if state.planning.works() {
         return false;
     }
-    let on_its_way = |open: &&OpenRequest| Some(open.request.id) == answers.answered;
+    let on_its_way = |open: &&OpenRequest| answers.answered.contains(&open.request.id);
     let unanswered = state
         .requests
         .open

@@ -1,5 +1,7 @@
 //! `planwright answer`: answers an open request from another terminal or a script.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 
 use super::session::{Errand, block_on, follow, open_session, take_up};
@@ -64,7 +66,7 @@ pub(super) fn answer(shared: &Shared, args: &AnswerArgs) -> anyhow::Result<Exit>
         let _ = handle.commands.send(command).await;
         let answers = Answers {
             approve_plans: shared.yes,
-            answered: Some(request),
+            answered: BTreeSet::from([request]),
             ..Answers::default()
         };
         let exit = follow(shared, &store, handle, Errand { answers, restarts: false }).await;

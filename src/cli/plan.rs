@@ -1,6 +1,6 @@
 //! `planwright plan`: from a goal to an approved plan, on a screen or as lines.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
@@ -89,7 +89,7 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
         in_doubt: None,
         keeps_plans: true,
         replies: replies(&args.answer)?,
-        answered: None,
+        answered: BTreeSet::new(),
     };
     let store = app.open_store()?;
     block_on(async {
