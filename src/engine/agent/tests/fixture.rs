@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::agent::{
-    AgentEnd, AgentJob, AgentKit, AgentLimits, Prompts, ReasoningMode, offline_model,
+    AgentEnd, AgentJob, AgentKit, AgentLimits, Assets, ReasoningMode, offline_model,
 };
 use crate::event::AgentEvent;
 use crate::llm::protocol::Dialogue;
@@ -22,7 +22,6 @@ use crate::llm::{
     ModelInfo, RawCall, Usage,
 };
 use crate::model::{Autonomy, CallId, TaskNode, ToolResult};
-use crate::planning::executor::{Recipes, TaskTypes};
 use crate::planning::gate::GatePolicy;
 use crate::state::AgentProgress;
 use crate::text::Redactor;
@@ -162,15 +161,19 @@ impl Setup {
 }
 
 pub(super) fn kit(model: Arc<dyn LanguageModel>, toolbox: Toolbox) -> AgentKit {
+    kit_of(model, toolbox, &Assets::built_in())
+}
+
+pub(super) fn kit_of(model: Arc<dyn LanguageModel>, toolbox: Toolbox, assets: &Assets) -> AgentKit {
     let dialogue = Arc::new(Dialogue::new(model));
     AgentKit {
         planner: Arc::clone(&dialogue),
         judge: Arc::clone(&dialogue),
         dialogue,
         toolbox,
-        types: Arc::new(TaskTypes::built_in()),
-        prompts: Arc::new(Prompts::built_in()),
-        recipes: Arc::new(Recipes::built_in()),
+        types: Arc::clone(&assets.types),
+        prompts: Arc::clone(&assets.prompts),
+        recipes: Arc::clone(&assets.recipes),
         limits: AgentLimits::default(),
         reasoning_mode: ReasoningMode::Direct,
         gate: GatePolicy::default(),

@@ -8,6 +8,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use super::fixture::*;
+use crate::engine::agent::{Assets, Prompts};
 use crate::llm::{Generated, RawCall};
 use crate::model::ToolResult;
 use crate::tools::{Effect, Registry};
@@ -112,6 +113,12 @@ fn ten_thousand_arbitrary_answers_are_survived() {
     let mut used = 0;
     let kinds = ["skill_build", "code_modify", "code_create", "research", "generic", "unheard_of"];
     let mut run_number = 0;
+    // Short prompts: what is tried here is the answers.
+    let mut short = Prompts::built_in();
+    for path in ["executor/task_executor.md", "planner/task_planner.md", "roles/worker.md"] {
+        short.put(path, "Decide.");
+    }
+    let assets = Assets { prompts: Arc::new(short), ..Assets::built_in() };
     while used < 10_000 {
         let answers: Vec<Generated> =
             (0..40).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect();
@@ -128,7 +135,7 @@ fn ten_thousand_arbitrary_answers_are_survived() {
         });
         let person = Arc::new(Person::default());
         let setup = Setup { registry: registry(), person: Arc::clone(&person), ..Setup::default() };
-        let kit = kit(model, setup.toolbox(directory.path()));
+        let kit = kit_of(model, setup.toolbox(directory.path()), &assets);
         let kind = kinds[run_number % kinds.len()];
         run_number += 1;
         let told = runtime.block_on(run_task(&kit, task(kind, "Do something about it")));
