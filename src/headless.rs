@@ -112,8 +112,11 @@ impl<L: Lines> Follower<L> {
             let head = *self.head.borrow_and_update();
             self.catch_up(head)?;
             for open in self.state.requests.open.values() {
+                // Without anybody to ask, a task that used up its iterations fails.
+                let at_limit = matches!(open.request.kind, RequestKind::TaskCap { .. })
+                    .then(|| Answer::from(ChoiceAction::StopTask));
                 if !self.answers.answered.contains(&open.request.id)
-                    && let Some(answer) = self.answers.to(&open.request)
+                    && let Some(answer) = self.answers.to(&open.request).or(at_limit)
                 {
                     self.answers.answered.insert(open.request.id);
                     let spoken = self.answers.replies.pop_front().is_some();
@@ -206,12 +209,16 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
     if open < state.requests.open.len() as u32 {
         return false;
     }
-    let in_doubt = |task: usize| {
+    // A task that asked something does nothing before it is answered.
+    let asks = |task: usize| {
+        let id = state.tasks.id(task);
         state.requests.open.values().any(|open| {
-            matches!(&open.request.kind, RequestKind::InDoubt { call } if call.task == *state.tasks.id(task))
+            open.request.task.as_ref().is_some_and(|asking| {
+                asking == id || asking.as_str().starts_with(&format!("{id}."))
+            })
         })
     };
-    let busy = |task: usize| state.tasks.row(task).status == TaskStatus::Running && !in_doubt(task);
+    let busy = |task: usize| state.tasks.row(task).status == TaskStatus::Running && !asks(task);
     match state.run.phase {
         RunPhase::Running => {}
         // What runs when a run is held finishes first.

@@ -6,9 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 
 use super::App;
-use crate::engine::agent::{AgentKit, AgentLimits, Prompts as AgentPrompts, ReasoningMode};
+use crate::engine::agent::{
+    AgentKit, AgentLimits, AgentSubtasks, Assets, ReasoningMode, SubtaskParts,
+};
 use crate::engine::planner::{ModelDesk, Prompts};
 use crate::engine::{AgentRunner, EngineOptions, Inlet, Port, ShellRunner, port, wall_clock};
+use crate::event::SessionEvent;
 use crate::kit::{self, Known, StoreServices};
 use crate::llm::cost::{Ceiling, Ledger};
 use crate::llm::protocol::Dialogue;
@@ -16,7 +19,6 @@ use crate::llm::provider::{
     Choice, Consent, ModelRole, Models, OFFLINE, OllamaProbe, RoleOptions, Situation, choose,
 };
 use crate::model::{MicroDollars, SessionId};
-use crate::planning::executor::{Recipes, TaskTypes};
 use crate::state::SessionState;
 use crate::store::Store;
 use crate::tools::invoke::Parts;
@@ -123,6 +125,34 @@ impl Drafter {
         let registry = crate::tools::builtin::registry();
         let known = Known::of(&registry, app.config_dir(), Some(&store.reader()?))?;
         let services = StoreServices::new(store.reader()?);
+        let limits = AgentLimits::of(&app.settings.limits());
+        let (executor, planner, judge) = if self.is_offline() {
+            let offline = || Arc::new(Dialogue::new(crate::engine::agent::offline_model()));
+            (offline(), offline(), offline())
+        } else {
+            (
+                Arc::new(self.open(ModelRole::Executor).await?),
+                Arc::new(self.open(ModelRole::Planner).await?),
+                Arc::new(self.open(ModelRole::Judge).await?),
+            )
+        };
+        let (assets, troubles) = Assets::load(app.config_dir());
+        for trouble in troubles {
+            own.say(SessionEvent::AnomalyNoted { what: trouble.to_string() });
+        }
+        let asking = Arc::new(Mutex::new(()));
+        let subtasks = AgentSubtasks::new(SubtaskParts {
+            dialogue: Arc::clone(&executor),
+            prompts: Arc::clone(&assets.prompts),
+            recipes: Arc::clone(&assets.recipes),
+            clock: wall_clock(),
+            next_ask: Arc::clone(&self.next_ask),
+            asking: Arc::clone(&asking),
+            say: Arc::new({
+                let own = own.clone();
+                move |event| own.say(event)
+            }),
+        });
         let toolbox = Toolbox::new(Parts {
             registry,
             workspace: Arc::new(workspace),
@@ -135,7 +165,10 @@ impl Drafter {
                     let (services, scope) = (services.clone(), session.to_string());
                     move || services.todo(&scope)
                 })),
-                subtasks: Some(Arc::new(OfflineSubtasks)),
+                subtasks: Some(match self.is_offline() {
+                    true => Arc::new(OfflineSubtasks),
+                    false => Arc::new(subtasks),
+                }),
                 edges: None,
             },
             permits: Permits::new(options.jobs as usize),
@@ -143,31 +176,20 @@ impl Drafter {
             bracket: Arc::new(own.clone()),
             session: session.to_string(),
         });
-        let limits = AgentLimits::of(&app.settings.limits());
-        let (executor, planner, judge) = if self.is_offline() {
-            let offline = || Arc::new(Dialogue::new(crate::engine::agent::offline_model()));
-            (offline(), offline(), offline())
-        } else {
-            (
-                Arc::new(self.open(ModelRole::Executor).await?),
-                Arc::new(self.open(ModelRole::Planner).await?),
-                Arc::new(self.open(ModelRole::Judge).await?),
-            )
-        };
         let kit = AgentKit {
             dialogue: executor,
             planner,
             judge,
             toolbox,
-            types: Arc::new(TaskTypes::built_in()),
-            prompts: Arc::new(AgentPrompts::with_directory(&app.config_dir().join("prompts")).0),
-            recipes: Arc::new(Recipes::built_in()),
+            types: assets.types,
+            prompts: assets.prompts,
+            recipes: assets.recipes,
             limits,
             reasoning_mode: ReasoningMode::default(),
             gate: crate::planning::gate::GatePolicy::default(),
             clock: wall_clock(),
             next_ask: Arc::clone(&self.next_ask),
-            asking: Arc::new(Mutex::new(())),
+            asking,
         };
         options.runner = Arc::new(AgentRunner {
             shell: ShellRunner::new(app.redactor(), app.key_variables()),

@@ -40,13 +40,13 @@ pub(super) fn answer(shared: &Shared, args: &AnswerArgs) -> anyhow::Result<Exit>
     let wanted = match args.request.as_str() {
         "next" => state.requests.oldest().map(|open| open.request.id),
         other => Some(other.parse::<RequestId>().map_err(|_| {
-            Problem::usage(format!("`{other}` is no request")).remedy("name one such as q2, or `next`")
+            Problem::usage(format!("`{other}` is no request"))
+                .remedy("name one such as q2, or `next`")
         })?),
     };
     let open = wanted.and_then(|wanted| state.requests.open.get(&wanted));
     let Some(open) = open else {
-        let waiting: Vec<String> =
-            state.requests.open.keys().map(ToString::to_string).collect();
+        let waiting: Vec<String> = state.requests.open.keys().map(ToString::to_string).collect();
         let what = format!("request {} of session {} is not open", args.request, id.short());
         let remedy = match waiting.len() {
             0 => "nothing waits for an answer there".to_owned(),

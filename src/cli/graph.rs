@@ -287,10 +287,15 @@ mod tests {
     fn text_of(chips: bool) -> String {
         let (plan, facts) = plan();
         let graph = edges_of(&plan, &facts);
-        let args =
-            GraphArgs { plan: None,
+        let args = GraphArgs {
+            plan: None,
             controller: false,
-            format: ControllerFormat::Mermaid, stats: false, chips, down: false, ascii: false };
+            format: ControllerFormat::Mermaid,
+            stats: false,
+            chips,
+            down: false,
+            ascii: false,
+        };
         super::drawn(&plan, &facts, &graph, &layout(&graph), &args)
     }
 

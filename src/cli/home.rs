@@ -29,7 +29,10 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
             };
             let drafter = app.drafter(&SessionState::default(), true);
             let provider = match drafter.is_offline() {
-                true => "offline planner, no model in use; `planwright doctor` says how to set one up".to_owned(),
+                true => {
+                    "offline planner, no model in use; `planwright doctor` says how to set one up"
+                        .to_owned()
+                }
                 false => format!("{}: {}", drafter.name, drafter.why),
             };
             let view = HomeView { items, provider, message: message.take(), ..HomeView::default() };

@@ -6,11 +6,12 @@ use std::time::Instant;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::agent::{AgentJob, AgentKit};
+use super::agent::{AgentJob, AgentKit, TASK_CAP};
 use super::port::Port;
 use super::{Job, Runner, ShellRunner};
 use crate::event::{AgentEvent, CallOutcome, Usage};
-use crate::model::{RunKind, TaskNode};
+use crate::model::request::Detail;
+use crate::model::{Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind, TaskNode};
 use crate::planning::affinity::{self, Profiles, Ranked};
 use crate::tools::context::HeldPermit;
 use crate::tools::process::{CallReport, Reports};
@@ -48,7 +49,23 @@ impl Runner for AgentRunner {
                 let port = port.clone();
                 move |event: AgentEvent| port.say(event)
             };
-            let end = kit.run(&work, &say, &cancel).await;
+            let mut end = kit.run(&work, &say, &cancel).await;
+            let mut work = work;
+            while let Err(failure) = &end.result
+                && failure.code == TASK_CAP
+                && !cancel.is_cancelled()
+            {
+                port.flush().await;
+                let answer = port.ask(at_its_limit(&job.task, &failure.message)).await;
+                match answer.map(|answer| answer.action) {
+                    Some(ChoiceAction::GoOn) => {
+                        work.past = port.progress_of(&job.task.id).await;
+                        work.granted += kit.limits.react_max_iterations;
+                        end = kit.run(&work, &say, &cancel).await;
+                    }
+                    _ => break,
+                }
+            }
             // Everything the agent said goes before the end of its attempt.
             port.flush().await;
             let outcome = match end.result {
@@ -77,6 +94,31 @@ impl Runner for AgentRunner {
             RunKind::Agent {} => ("agent", "1"),
             _ => self.shell.tool(task),
         }
+    }
+}
+
+/// What the person is asked when a task has used up its iterations.
+fn at_its_limit(task: &TaskNode, why: &str) -> Request {
+    Request {
+        id: RequestId(0),
+        kind: RequestKind::TaskCap { task: task.id.clone() },
+        question: format!("Let {} go on?", task.id),
+        why: why.to_owned(),
+        verbatim: Vec::new(),
+        details: vec![Detail::new("task", task.description.clone())],
+        choices: vec![
+            Choice::new(
+                ChoiceAction::GoOn,
+                "go on",
+                "as many iterations again, then it asks again",
+            ),
+            Choice::new(
+                ChoiceAction::StopTask,
+                "let it fail",
+                "dependents are skipped; retry it later",
+            ),
+        ],
+        task: Some(task.id.clone()),
     }
 }
 

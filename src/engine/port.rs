@@ -16,7 +16,7 @@ use crate::model::{
     Answer, CallId, Choice, ChoiceAction as A, InteractionPolicy, Request, RequestId, RequestKind,
     SessionId, TaskId, TaskNode,
 };
-use crate::state::{BreakerSlice, PlanRevision, SessionState};
+use crate::state::{AgentProgress, BreakerSlice, PlanRevision, SessionState};
 use crate::store::SideWrite;
 use crate::tools::permission::PlanGrant;
 use crate::tools::{
@@ -34,6 +34,8 @@ pub(super) enum PortMessage {
     Ask(Box<Request>, oneshot::Sender<Answer>),
     /// Answered once everything before it was taken.
     Barrier(oneshot::Sender<()>),
+    /// Answered with how far a task's agent has come.
+    Progress(TaskId, oneshot::Sender<Option<AgentProgress>>),
 }
 
 /// What decides about calls, as it was at the last batch.
@@ -125,6 +127,13 @@ impl Port {
         if self.sender.send(PortMessage::Barrier(done)).is_ok() {
             let _ = taken.await;
         }
+    }
+
+    /// How far a task's agent has come, everything handed over before included.
+    pub async fn progress_of(&self, task: &TaskId) -> Option<AgentProgress> {
+        let (told, progress) = oneshot::channel();
+        self.sender.send(PortMessage::Progress(task.clone(), told)).ok()?;
+        progress.await.ok().flatten()
     }
 
     /// Puts a question to the person. `None` when nobody can answer any more.

@@ -31,6 +31,9 @@ impl Driver {
             PortMessage::Barrier(done) => {
                 let _ = done.send(());
             }
+            PortMessage::Progress(task, told) => {
+                let _ = told.send(self.state.agents.get(&task).cloned());
+            }
         }
     }
 
