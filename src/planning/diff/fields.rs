@@ -42,12 +42,12 @@ const NONE: &str = "none";
 /// Level, position and origin are left out: they follow from where a node stands and who touched it last.
 pub(super) fn node(changes: &mut Changes<'_>, old: &PlanNode, new: &PlanNode) {
     changes.add("title", &old.title, &new.title, String::clone);
-    changes.add("description", &old.description, &new.description, text);
-    changes.add("done_when", &old.done_when, &new.done_when, text);
+    changes.add("description", old.description.as_str(), new.description.as_str(), text);
+    changes.add("done_when", old.done_when.as_str(), new.done_when.as_str(), text);
     changes.add("node_type", &old.node_type, &new.node_type, wire);
     changes.add("role", &old.role, &new.role, wire);
-    changes.add("milestone", &old.milestone, &new.milestone, yes);
-    changes.add("optional", &old.optional, &new.optional, yes);
+    changes.add("milestone", &old.milestone, &new.milestone, |value| yes(*value));
+    changes.add("optional", &old.optional, &new.optional, |value| yes(*value));
     changes.add("recurrence", &old.recurrence, &new.recurrence, wire);
     changes.add("estimate_minutes", &old.estimate_minutes, &new.estimate_minutes, |value| {
         value.map_or_else(|| NONE.to_owned(), minutes)
@@ -88,7 +88,7 @@ pub(super) fn pattern(
 /// The limits and hours that a schedule follows.
 pub(super) fn context(changes: &mut Changes<'_>, old: &PlanContext, new: &PlanContext) {
     let (before, after) = (&old.constraints, &new.constraints);
-    changes.add("goal_text", &old.goal_text, &new.goal_text, text);
+    changes.add("goal_text", old.goal_text.as_str(), new.goal_text.as_str(), text);
     changes.add("start", &before.start, &after.start, ToString::to_string);
     changes.add("deadline", &before.deadline, &after.deadline, |end| {
         end.map_or_else(|| NONE.to_owned(), |end| end.to_string())
@@ -124,12 +124,12 @@ fn minutes(value: u32) -> String {
     units::planned(value.into())
 }
 
-fn yes(value: &bool) -> String {
-    if *value { "yes" } else { "no" }.to_owned()
+fn yes(value: bool) -> String {
+    if value { "yes" } else { "no" }.to_owned()
 }
 
-fn text(value: &String) -> String {
-    if value.is_empty() { NONE.to_owned() } else { value.clone() }
+fn text(value: &str) -> String {
+    if value.is_empty() { NONE.to_owned() } else { value.to_owned() }
 }
 
 fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {

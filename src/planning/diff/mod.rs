@@ -102,8 +102,8 @@ impl PlanDiff {
 /// Compares two outlines: nodes, pattern and the limits in their contexts.
 pub fn outlines(before: &PlanOutline, after: &PlanOutline) -> PlanDiff {
     let mut diff = nodes(
-        Side::new(&before.nodes, &before.root_id),
-        Side::new(&after.nodes, &after.root_id),
+        &Side::new(&before.nodes, &before.root_id),
+        &Side::new(&after.nodes, &after.root_id),
         |changes| {
             fields::pattern(changes, before.pattern.as_ref(), after.pattern.as_ref());
             fields::context(changes, &before.plan_context, &after.plan_context);
@@ -116,8 +116,8 @@ pub fn outlines(before: &PlanOutline, after: &PlanOutline) -> PlanDiff {
 /// Compares two roadmaps: nodes, pattern and links.
 pub fn roadmaps(before: &Roadmap, after: &Roadmap) -> PlanDiff {
     let mut diff = nodes(
-        Side::new(&before.nodes, &before.root_id),
-        Side::new(&after.nodes, &after.root_id),
+        &Side::new(&before.nodes, &before.root_id),
+        &Side::new(&after.nodes, &after.root_id),
         |changes| fields::pattern(changes, before.pattern.as_ref(), after.pattern.as_ref()),
     );
     diff.links_added = missing(&after.dependencies, &before.dependencies);
@@ -137,12 +137,12 @@ fn missing(list: &[Dependency], other: &[Dependency]) -> Vec<Dependency> {
 
 /// Compares the nodes; `of_plan` adds what is said of the plan as a whole, which counts as fields of its goal.
 fn nodes(
-    before: Side<'_>,
-    after: Side<'_>,
+    before: &Side<'_>,
+    after: &Side<'_>,
     of_plan: impl FnOnce(&mut fields::Changes<'_>),
 ) -> PlanDiff {
     let mut diff = PlanDiff::default();
-    let restless = out_of_order(&before, &after);
+    let restless = out_of_order(before, after);
     for node in after.list() {
         let Some(old) = before.get(&node.id) else {
             diff.added.push(name(node));
@@ -168,7 +168,7 @@ fn nodes(
     }
     let gone = before.list().filter(|node| after.get(&node.id).is_none());
     diff.removed = gone.map(name).collect();
-    diff.stretches = merged(&before, &after).into_iter().map(Stretch::Node).collect();
+    diff.stretches = merged(before, after).into_iter().map(Stretch::Node).collect();
     diff
 }
 

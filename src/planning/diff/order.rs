@@ -46,12 +46,15 @@ impl<'a> Side<'a> {
     }
 }
 
+/// A parent and a stream.
+type Lane<'a> = (Option<&'a TaskId>, &'a str);
+
 /// The nodes that kept parent and stream but not their order among the others that did. The fewest that explain the
 /// new order: all but a longest rising run.
 pub(super) fn out_of_order(before: &Side<'_>, after: &Side<'_>) -> BTreeSet<TaskId> {
     let ranks: HashMap<&TaskId, usize> =
         before.list().enumerate().map(|(rank, node)| (&node.id, rank)).collect();
-    let mut lanes: BTreeMap<(Option<&TaskId>, &str), Vec<(usize, &TaskId)>> = BTreeMap::new();
+    let mut lanes: BTreeMap<Lane<'_>, Vec<(usize, &TaskId)>> = BTreeMap::new();
     for node in after.list() {
         let stayed = before
             .get(&node.id)

@@ -2,6 +2,7 @@ use jiff::civil::date;
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::task::CriterionOn;
 use crate::model::{
     ExitCriterion, Link, LinkKind, NodeType, Plan, PlanContext, RunKind, SandboxChoice, TaskNode,
 };
@@ -193,9 +194,11 @@ fn fewer_tasks_and_other_words_for_a_person_carry_an_approval() {
     assert_eq!(reasons(&after), Vec::<String>::new());
 }
 
+type Change = fn(&mut Plan);
+
 #[test]
 fn anything_more_asks_again() {
-    let cases: [(&str, fn(&mut Plan)); 12] = [
+    let cases: [(&str, Change); 12] = [
         ("the goal changed", |plan| plan.goal = Some("ship more".into())),
         ("\"New\" is new", |plan| {
             let mut new = TaskNode::new("new", "New");
@@ -206,7 +209,7 @@ fn anything_more_asks_again() {
             plan.tasks[1].run = RunKind::Shell("make ".into());
         }),
         ("\"Write the note\" runs another command", |plan| {
-            let check = ExitCriterion::Command { command: "ls".into(), on: Default::default() };
+            let check = ExitCriterion::Command { command: "ls".into(), on: CriterionOn::default() };
             plan.tasks[2].exit_criteria.push(check);
         }),
         ("\"Say yes\" is no longer done by you", |plan| plan.tasks[0].run = RunKind::Agent {}),

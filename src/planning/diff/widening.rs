@@ -39,7 +39,7 @@ pub fn widening(before: &Plan, after: &Plan) -> Widening {
         }
         let missing = |id: &&TaskId| !waits[1].get(&task.id).is_some_and(|now| now.contains(*id));
         let before = waits[0].get(&task.id).into_iter().flatten().copied();
-        for person in before.filter(|id| acts(task) && missing(&id)) {
+        for person in before.filter(|id| acts(task) && missing(id)) {
             let title = old.get(person).map_or(person.as_str(), |task| &task.description);
             why.push(format!("\"{}\" no longer waits for \"{title}\"", task.description));
         }

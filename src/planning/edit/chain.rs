@@ -113,7 +113,7 @@ pub(super) fn close_up(work: &mut Work<'_>, id: &TaskId) {
 
 /// How the nodes of a lane follow each other: as its last pair does. None if they do not; one alone is followed plainly.
 fn rhythm(roadmap: &Roadmap, lane: &[&TaskId]) -> Option<Dependency> {
-    let Some(first) = lane.first() else { return None };
+    let first = lane.first()?;
     if lane.len() == 1 {
         return Some(Dependency::finish_to_start((*first).clone(), (*first).clone()));
     }

@@ -141,9 +141,10 @@ pub(super) fn add(
 /// An id that no earlier version can have had: it carries the number of the version that it comes with.
 fn fresh_id(work: &Work<'_>, parent: &PlanNode) -> TaskId {
     let version = work.outline.version.saturating_add(1);
-    let base = match work.is_root(&parent.id) {
-        true => format!("n{version}"),
-        false => format!("{}.n{version}", parent.id),
+    let base = if work.is_root(&parent.id) {
+        format!("n{version}")
+    } else {
+        format!("{}.n{version}", parent.id)
     };
     let taken = |id: &str| work.known(&TaskId::from(id)).is_ok();
     let mut id = base.clone();

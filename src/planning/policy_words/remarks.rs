@@ -5,7 +5,8 @@ use crate::model::{
 };
 
 /// Phrases that mean the same. Longer ones come before those they contain.
-type Remark = (&'static [&'static str], fn(&mut PolicyOverride));
+type Remark = (&'static [&'static str], Apply);
+type Apply = fn(&mut PolicyOverride);
 
 const REMARKS: [Remark; 19] = [
     (
@@ -139,8 +140,8 @@ const REMARKS: [Remark; 19] = [
 /// Reads a one-off remark. What it does not name stays unset; words that mean nothing here set nothing.
 pub fn read(words: &str) -> PolicyOverride {
     let mut rest = normal(words);
-    let mut found: Vec<(usize, fn(&mut PolicyOverride))> = Vec::new();
-    let mut phrases: Vec<(&str, fn(&mut PolicyOverride))> = REMARKS
+    let mut found: Vec<(usize, Apply)> = Vec::new();
+    let mut phrases: Vec<(&str, Apply)> = REMARKS
         .iter()
         .flat_map(|(phrases, apply)| phrases.iter().map(|phrase| (*phrase, *apply)))
         .collect();

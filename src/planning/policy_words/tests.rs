@@ -128,7 +128,9 @@ fn arrow_keys_walk_from_end_to_end() {
             _ => 3,
         };
         assert_eq!(values.len(), wanted, "{field}: {values:?}");
-        values.iter().for_each(|value| assert!(set(field, value).is_ok(), "{field}={value}"));
+        for value in &values {
+            assert!(set(field, value).is_ok(), "{field}={value}");
+        }
     }
 }
 

@@ -116,7 +116,7 @@ impl<'a> Expander<'a> {
     fn left(&self, id: &TaskId, covered: &BTreeSet<&TaskId>, end: End) -> Vec<&'a PlanNode> {
         let leaves = self.tree.leaves(id);
         let repeats = |leaf: &&PlanNode| recurrence_of(leaf, &self.tree).is_some();
-        let beside = end == End::Last && !leaves.iter().all(|leaf| repeats(leaf));
+        let beside = end == End::Last && !leaves.iter().all(&repeats);
         leaves
             .into_iter()
             .filter(|leaf| !covered.contains(&leaf.id))

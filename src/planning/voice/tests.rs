@@ -15,8 +15,8 @@ fn policy(style: ConversationStyle, talkativeness: f64, tone: Tone) -> Interacti
     }
 }
 
-fn cta() -> Option<Cta> {
-    Some(Cta { ask: Ask::Approval, form: Form::Replies })
+fn cta() -> Cta {
+    Cta { ask: Ask::Approval, form: Form::Replies }
 }
 
 fn speech() -> Speech {
@@ -26,7 +26,7 @@ fn speech() -> Speech {
         violations: vec![],
         why: Some("launches need an audience".into()),
         next_step: Some("look at the first phase".into()),
-        cta: cta(),
+        cta: Some(cta()),
     }
 }
 
@@ -131,7 +131,9 @@ fn ideas_and_options_say_in_one_line_how_they_differ() {
     assert_eq!(lines.len(), 2);
     assert!(lines[0].starts_with("1. Balanced (chosen): 48 h over 6 weeks"), "{lines:?}");
     assert!(lines[1].starts_with("2. Lean: 12 h less"), "{lines:?}");
-    options.iter_mut().for_each(|option| option.chosen = option.id == "thorough");
+    for option in &mut options {
+        option.chosen = option.id == "thorough";
+    }
     assert!(option_lines(&options, 2)[1].contains("Thorough (chosen)"));
 }
 

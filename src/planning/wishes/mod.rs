@@ -111,17 +111,14 @@ impl Ground<'_> {
         while end > 0 {
             let start = best[end].2;
             let text = &sentence[pieces[start].start..pieces[end - 1].end];
-            match self.clause(text).filter(|_| best[end].0 == best[start].0) {
-                Some(wish) => {
-                    clauses
-                        .extend(unread.take().map(|(from, to)| (sentence[from..to].trim(), None)));
-                    clauses.push((text, Some(wish)));
-                }
+            if let Some(wish) = self.clause(text).filter(|_| best[end].0 == best[start].0) {
+                let skipped = unread.take().map(|(from, to)| (sentence[from..to].trim(), None));
+                clauses.extend(skipped);
+                clauses.push((text, Some(wish)));
+            } else {
                 // Neighbours that stay unread are one remark.
-                None => {
-                    let to = unread.map_or(pieces[end - 1].end, |(_, to)| to);
-                    unread = Some((pieces[start].start, to));
-                }
+                let to = unread.map_or(pieces[end - 1].end, |(_, to)| to);
+                unread = Some((pieces[start].start, to));
             }
             end = start;
         }

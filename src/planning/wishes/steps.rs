@@ -159,11 +159,6 @@ fn move_beside(
 }
 
 fn estimate(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    let set = |nodes: &str, amount: &str| {
-        let minutes = minutes(amount)?;
-        let edit = |node: &PlanNode| PlanEdit::SetEstimate { node: node.id.clone(), minutes };
-        Some(ground.finder.all(nodes)?.into_iter().map(edit).collect())
-    };
     const VERBS: [&str; 12] = [
         "will take",
         "should take",
@@ -178,6 +173,11 @@ fn estimate(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
         "are",
         "lasts",
     ];
+    let set = |nodes: &str, amount: &str| {
+        let minutes = minutes(amount)?;
+        let edit = |node: &PlanNode| PlanEdit::SetEstimate { node: node.id.clone(), minutes };
+        Some(ground.finder.all(nodes)?.into_iter().map(edit).collect())
+    };
     if let Some(rest) = after(text, &["set", "estimate", "re-estimate", "change", "make", "give"]) {
         let cuts = parted(rest, &["to", "at", "as", "with"]);
         if let Some(found) = cuts.into_iter().find_map(|(nodes, amount)| set(nodes, amount)) {
@@ -201,11 +201,7 @@ fn estimate(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
 
 /// "X after Y", "X before Y", "X depends on Y", "first X, then Y".
 fn order(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    let text = after(text, &["do", "start", "begin", "schedule", "have"]).unwrap_or(text);
-    let pair = |first: &str, second: &str| {
-        let (first, second) = (ground.finder.one(first)?, ground.finder.one(second)?);
-        tie(ground, first, second).map(|edit| vec![edit])
-    };
+    const SOONER: [&str; 5] = ["comes before", "goes before", "before", "must precede", "precedes"];
     const LATER: [&str; 9] = [
         "only after",
         "comes after",
@@ -217,7 +213,11 @@ fn order(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
         "has to wait for",
         "follows",
     ];
-    const SOONER: [&str; 5] = ["comes before", "goes before", "before", "must precede", "precedes"];
+    let text = after(text, &["do", "start", "begin", "schedule", "have"]).unwrap_or(text);
+    let pair = |first: &str, second: &str| {
+        let (first, second) = (ground.finder.one(first)?, ground.finder.one(second)?);
+        tie(ground, first, second).map(|edit| vec![edit])
+    };
     if let Some(first) = after(text, &["after"]) {
         return pair(first, "");
     }
@@ -253,6 +253,21 @@ fn tie(ground: &Ground<'_>, first: &PlanNode, second: &PlanNode) -> Option<PlanE
 
 /// "unlink X from Y", "X does not depend on Y", "remove the link from X to Y".
 fn unlink(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    const FREE: [&str; 5] = [
+        "does not depend on",
+        "doesn't depend on",
+        "need not wait for",
+        "does not wait for",
+        "doesn't have to wait for",
+    ];
+    const LINK: [&str; 6] = [
+        "remove the link between",
+        "remove the link from",
+        "delete the link from",
+        "drop the link from",
+        "remove the link",
+        "unlink",
+    ];
     let cut = |a: &str, b: &str| {
         let (a, b) = (ground.finder.one(a)?, ground.finder.one(b)?);
         let links = &ground.roadmap?.dependencies;
@@ -262,24 +277,9 @@ fn unlink(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
         };
         between(a, b).or_else(|| between(b, a)).map(|edit| vec![edit])
     };
-    const LINK: [&str; 6] = [
-        "remove the link between",
-        "remove the link from",
-        "delete the link from",
-        "drop the link from",
-        "remove the link",
-        "unlink",
-    ];
     if let Some(rest) = after(text, &LINK) {
         return parted(rest, &["and", "to", "from"]).into_iter().find_map(|(a, b)| cut(a, b));
     }
-    const FREE: [&str; 5] = [
-        "does not depend on",
-        "doesn't depend on",
-        "need not wait for",
-        "does not wait for",
-        "doesn't have to wait for",
-    ];
     let text = before(text, &["any more", "anymore"]).unwrap_or(text);
     parted(text, &FREE).into_iter().find_map(|(to, from)| cut(from, to))
 }

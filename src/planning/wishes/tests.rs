@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use jiff::civil::date;
 use proptest::prelude::*;
 
@@ -226,7 +228,7 @@ proptest! {
         let found = read(&text, &outline, Some(&roadmap), &["p2.t1".into()], TODAY);
         for wish in &found.edits {
             // Refused or not, the nodes are those of the plan.
-            let refused = edit::apply(&outline, Some(&roadmap), wish, &Default::default());
+            let refused = edit::apply(&outline, Some(&roadmap), wish, &BTreeSet::new());
             let unknown = matches!(refused, Err(edit::EditError::UnknownNode { .. }));
             prop_assert!(!unknown, "{:?}", wish);
         }
