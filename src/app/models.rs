@@ -138,7 +138,7 @@ impl Drafter {
         };
         let (assets, troubles) = Assets::load(app.config_dir());
         for trouble in troubles {
-            own.say(SessionEvent::AnomalyNoted { what: trouble.to_string() });
+            own.say(SessionEvent::AnomalyNoted { what: trouble.clone() });
         }
         let asking = Arc::new(Mutex::new(()));
         let subtasks = AgentSubtasks::new(SubtaskParts {
@@ -165,9 +165,10 @@ impl Drafter {
                     let (services, scope) = (services.clone(), session.to_string());
                     move || services.todo(&scope)
                 })),
-                subtasks: Some(match self.is_offline() {
-                    true => Arc::new(OfflineSubtasks),
-                    false => Arc::new(subtasks),
+                subtasks: Some(if self.is_offline() {
+                    Arc::new(OfflineSubtasks)
+                } else {
+                    Arc::new(subtasks)
                 }),
                 edges: None,
             },

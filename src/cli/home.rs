@@ -28,12 +28,11 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
                 None => Vec::new(),
             };
             let drafter = app.drafter(&SessionState::default(), true);
-            let provider = match drafter.is_offline() {
-                true => {
-                    "offline planner, no model in use; `planwright doctor` says how to set one up"
-                        .to_owned()
-                }
-                false => format!("{}: {}", drafter.name, drafter.why),
+            let provider = if drafter.is_offline() {
+                "offline planner, no model in use; `planwright doctor` says how to set one up"
+                    .to_owned()
+            } else {
+                format!("{}: {}", drafter.name, drafter.why)
             };
             let view = HomeView { items, provider, message: message.take(), ..HomeView::default() };
             match tui::run_home(view, &settings).await? {

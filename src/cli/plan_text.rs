@@ -35,9 +35,10 @@ fn heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
         let sure = units::confidence(choice.confidence, 2);
         lines.push(format!("pattern {}{subtype}, confidence {sure}", pattern.pattern_type));
     }
-    lines.push(match talk.offline {
-        true => "Offline planner, no model in use.".to_owned(),
-        false => format!("Drafted by {}.", talk.drafter),
+    lines.push(if talk.offline {
+        "Offline planner, no model in use.".to_owned()
+    } else {
+        format!("Drafted by {}.", talk.drafter)
     });
 }
 

@@ -86,7 +86,7 @@ fn hours_a_week(answer: &str, today: Today) -> Option<u32> {
             unit if unit.starts_with("min") => count,
             _ => return None,
         };
-        (minutes >= 1.0 && minutes <= 168.0 * 60.0).then(|| minutes.round() as u32)
+        (1.0..=168.0 * 60.0).contains(&minutes).then(|| minutes.round() as u32)
     })
 }
 

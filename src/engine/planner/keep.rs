@@ -22,30 +22,29 @@ pub(super) fn broken_locks(
 pub(super) fn restore(before: &PlanOutline, after: &mut PlanOutline, locked: &BTreeSet<TaskId>) {
     for id in locked {
         let Some(old) = before.node(id).cloned() else { continue };
-        match after.nodes.iter_mut().find(|node| node.id == *id) {
-            Some(node) => *node = old,
-            None => {
-                let mut kept = old;
-                let known = kept
-                    .parent_id
-                    .as_ref()
-                    .and_then(|parent| after.node(parent))
-                    .map(|parent| (parent.id.clone(), parent.level));
-                let (parent, level) = known.unwrap_or_else(|| {
-                    let root = after.node(&after.root_id).map_or(1, |root| root.level);
-                    (after.root_id.clone(), root)
-                });
-                let siblings = NodeTree::new(&after.nodes);
-                let last = siblings
-                    .children(&parent)
-                    .filter(|node| node.stream == kept.stream)
-                    .map(|node| node.position + 1)
-                    .max();
-                kept.position = last.unwrap_or(0);
-                kept.parent_id = Some(parent);
-                kept.level = level + 1;
-                after.nodes.push(kept);
-            }
+        if let Some(node) = after.nodes.iter_mut().find(|node| node.id == *id) {
+            *node = old
+        } else {
+            let mut kept = old;
+            let known = kept
+                .parent_id
+                .as_ref()
+                .and_then(|parent| after.node(parent))
+                .map(|parent| (parent.id.clone(), parent.level));
+            let (parent, level) = known.unwrap_or_else(|| {
+                let root = after.node(&after.root_id).map_or(1, |root| root.level);
+                (after.root_id.clone(), root)
+            });
+            let siblings = NodeTree::new(&after.nodes);
+            let last = siblings
+                .children(&parent)
+                .filter(|node| node.stream == kept.stream)
+                .map(|node| node.position + 1)
+                .max();
+            kept.position = last.unwrap_or(0);
+            kept.parent_id = Some(parent);
+            kept.level = level + 1;
+            after.nodes.push(kept);
         }
     }
 }

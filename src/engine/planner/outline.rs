@@ -19,16 +19,15 @@ use crate::state::PlanningSlice;
 impl Planner {
     pub(super) fn draft_outline(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
         let mut work = Work::new(Outcome::Success);
-        let pattern = match &talk.pattern {
-            Some(choice) => choice.clone(),
-            None => {
-                let watch = trace::Watch::start(talk, "PatternSelector", &self.session);
-                let choice = self.select_pattern(talk, now);
-                let (confidence, told) = (choice.confidence, choice.explanations.clone());
-                work = work.say(PlanningEvent::PatternPicked { choice: choice.clone() });
-                work = watch.done(work, Some(confidence), told);
-                choice
-            }
+        let pattern = if let Some(choice) = &talk.pattern {
+            choice.clone()
+        } else {
+            let watch = trace::Watch::start(talk, "PatternSelector", &self.session);
+            let choice = self.select_pattern(talk, now);
+            let (confidence, told) = (choice.confidence, choice.explanations.clone());
+            work = work.say(PlanningEvent::PatternPicked { choice: choice.clone() });
+            work = watch.done(work, Some(confidence), told);
+            choice
         };
         if let Some(stop) = self.pattern_gate(talk, &pattern) {
             work.outcome = stop;

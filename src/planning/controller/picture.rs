@@ -59,7 +59,7 @@ fn arrows(walked: &BTreeSet<String>) -> Vec<Arrow> {
                 match arrows.iter_mut().find(|arrow| same(arrow)) {
                     Some(arrow) => arrow.walked |= walked,
                     None => {
-                        arrows.push(Arrow { from: from.as_str(), to: to.as_str(), label, walked })
+                        arrows.push(Arrow { from: from.as_str(), to: to.as_str(), label, walked });
                     }
                 }
             }

@@ -282,7 +282,7 @@ fn each_policy_asks_as_often_as_it_says() {
         (StrictEveryStep, Medium, 4),
         (StrictEveryStep, Low, 4),
     ] {
-        let policy = InteractionPolicy { approval_policy, autonomy, ..Default::default() };
+        let policy = InteractionPolicy { autonomy, approval_policy, ..Default::default() };
         let count =
             ApprovalTarget::ALL.into_iter().filter(|target| asks(&policy, false, *target)).count();
         assert_eq!(count, expected, "{approval_policy:?} {autonomy:?}");

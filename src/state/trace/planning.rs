@@ -93,13 +93,14 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
             }
         }
         PlanningEvent::Adapted { entry } => format!("changed: {}", entry.reason),
-        PlanningEvent::ChangesRequested { text, nodes } => match nodes.len() {
-            0 => format!("changes requested: {text}"),
-            _ => {
-                let ids: Vec<&str> = nodes.iter().map(|node| node.as_str()).collect();
+        PlanningEvent::ChangesRequested { text, nodes } => {
+            if nodes.is_empty() {
+                format!("changes requested: {text}")
+            } else {
+                let ids: Vec<&str> = nodes.iter().map(crate::model::ids::TaskId::as_str).collect();
                 format!("changes requested for {}: {text}", ids.join(", "))
             }
-        },
+        }
         PlanningEvent::WishesMet { met, open } => {
             body = Some(
                 met.iter()
@@ -153,7 +154,8 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
         PlanningEvent::DrafterSet { drafter } => format!("drafted by {drafter} from here on"),
         PlanningEvent::WentOffline { why } => format!("goes on offline: {why}"),
         PlanningEvent::Edited { edit, .. } => {
-            let nodes: Vec<&str> = edit.touches().into_iter().map(|node| node.as_str()).collect();
+            let nodes: Vec<&str> =
+                edit.touches().into_iter().map(crate::model::ids::TaskId::as_str).collect();
             format!("edited by you {}", nodes.join(", ")).trim_end().to_owned()
         }
         PlanningEvent::Undone { again: false } => "last edit taken back".to_owned(),

@@ -109,28 +109,27 @@ impl Planner {
             return Ok(self.work(talk, now));
         }
         let mut work = Work::new(Outcome::Success);
-        let choice = match &talk.pattern {
-            Some(choice) => choice.clone(),
-            None => {
-                let watch = trace::Watch::start(talk, "PatternSelector", &self.session);
-                let context = prompt::context(talk, &self.context_of(talk, now));
-                let choice = self
-                    .consult(
-                        desk,
-                        talk,
-                        "PatternSelector",
-                        pattern_schema(),
-                        &context,
-                        say,
-                        cancel,
-                        |args| pattern_of(args).map_err(|why| vec![why]),
-                    )
-                    .await?;
-                let (confidence, told) = (choice.confidence, choice.explanations.clone());
-                work = work.say(PlanningEvent::PatternPicked { choice: choice.clone() });
-                work = watch.done(work, Some(confidence), told);
-                choice
-            }
+        let choice = if let Some(choice) = &talk.pattern {
+            choice.clone()
+        } else {
+            let watch = trace::Watch::start(talk, "PatternSelector", &self.session);
+            let context = prompt::context(talk, &self.context_of(talk, now));
+            let choice = self
+                .consult(
+                    desk,
+                    talk,
+                    "PatternSelector",
+                    pattern_schema(),
+                    &context,
+                    say,
+                    cancel,
+                    |args| pattern_of(args).map_err(|why| vec![why]),
+                )
+                .await?;
+            let (confidence, told) = (choice.confidence, choice.explanations.clone());
+            work = work.say(PlanningEvent::PatternPicked { choice: choice.clone() });
+            work = watch.done(work, Some(confidence), told);
+            choice
         };
         if let Some(stop) = self.pattern_gate(talk, &choice) {
             work.outcome = stop;
@@ -158,7 +157,8 @@ impl Planner {
                         nodes::keep_unmarked(before, &mut outline, &marked);
                         let broken = super::keep::broken_locks(before, &outline, &talk.locked);
                         if !broken.is_empty() {
-                            let ids: Vec<&str> = broken.iter().map(|id| id.as_str()).collect();
+                            let ids: Vec<&str> =
+                                broken.iter().map(crate::model::ids::TaskId::as_str).collect();
                             return Err(vec![format!(
                                 "locked nodes must stay exactly as they are: {}",
                                 ids.join(", ")

@@ -39,7 +39,7 @@ pub(super) fn outline(talk: &PlanningSlice, known: &PlanContext, choice: &Patter
         text.push_str(&listed(before));
     }
     for wish in &talk.wishes {
-        let nodes: Vec<&str> = wish.nodes.iter().map(|node| node.as_str()).collect();
+        let nodes: Vec<&str> = wish.nodes.iter().map(crate::model::ids::TaskId::as_str).collect();
         let about =
             if nodes.is_empty() { String::new() } else { format!(" (only {})", nodes.join(", ")) };
         let _ = writeln!(text, "The person asks{about}: <wish>{}</wish>", wish.text);

@@ -38,7 +38,7 @@ pub(super) fn refined(
             }
             (Some(_), _) => {}
             (None, _) => {
-                notes.push(format!("unknown_field: estimate for \"{id}\", which is no leaf"))
+                notes.push(format!("unknown_field: estimate for \"{id}\", which is no leaf"));
             }
         }
     }
