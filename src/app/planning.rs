@@ -61,7 +61,7 @@ impl App {
         })?;
         let journal = store.acquire(&id)?;
         let mut options = self.engine_options();
-        let events = self.calendar_events(wish.calendar.as_deref())?;
+        let events = calendar_events(wish.calendar.as_deref())?;
         options.keep = self.keeper(store);
         let drafter = self.drafter(&SessionState::default(), interactive);
         let mut planner = self.planner(&id, events)?;
@@ -72,7 +72,7 @@ impl App {
             _ => "offline".to_owned(),
         };
         options.planner = Some(Arc::new(planner));
-        let policy = self.stored_policy(store)?.with(&wish.policy);
+        let policy = stored_policy(store)?.with(&wish.policy);
         let mut first: Vec<Event> = vec![
             SessionEvent::Created {
                 format: FORMAT,
@@ -134,26 +134,6 @@ impl App {
         Ok(library)
     }
 
-    fn calendar_events(&self, path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
-        let Some(path) = path else { return Ok(Vec::new()) };
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            crate::cli::Problem::usage(format!(
-                "could not read the calendar {}: {error}",
-                path.display()
-            ))
-        })?;
-        let zone = TimeZone::system();
-        let now = Timestamp::now();
-        let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
-        Ok(export::read_ical(&text, zone.iana_name().unwrap_or("UTC"), now, far)?.events)
-    }
-
-    /// What the person keeps as their way of being talked to.
-    fn stored_policy(&self, store: &Store) -> anyhow::Result<PolicyOverride> {
-        let kept = store.reader()?.memory(POLICY_NOTE)?;
-        Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
-    }
-
     /// Keeps decisions that outlive a session: in the store, or in the person's config.
     pub(super) fn keeper(&self, store: &Store) -> Arc<dyn Fn(&Keep) + Send + Sync> {
         let (store, config) = (store.clone(), self.config_path.clone());
@@ -175,11 +155,29 @@ impl App {
     }
 }
 
-fn keep_policy(store: &Store, set: &PolicyOverride) -> anyhow::Result<()> {
+/// The events of a calendar file, for the next two years.
+fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        crate::cli::Problem::usage(format!(
+            "could not read the calendar {}: {error}",
+            path.display()
+        ))
+    })?;
+    let zone = TimeZone::system();
+    let now = Timestamp::now();
+    let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
+    Ok(export::read_ical(&text, zone.iana_name().unwrap_or("UTC"), now, far)?.events)
+}
+
+/// What the person keeps as their way of being talked to.
+fn stored_policy(store: &Store) -> anyhow::Result<PolicyOverride> {
     let kept = store.reader()?.memory(POLICY_NOTE)?;
-    let before: PolicyOverride =
-        kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
-    let text = serde_json::to_string(&before.with(set))?;
+    Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+}
+
+fn keep_policy(store: &Store, set: &PolicyOverride) -> anyhow::Result<()> {
+    let text = serde_json::to_string(&stored_policy(store)?.with(set))?;
     let key = Some(POLICY_NOTE.to_owned());
     store.keep(vec![SideWrite::Memory { key, text, tags: Vec::new() }])?;
     Ok(())

@@ -54,6 +54,10 @@ impl History {
         Ok(page.get(offset).cloned())
     }
 
+    fn has_page(&self, seq: Seq) -> bool {
+        self.pages.iter().any(|(number, _)| *number == (seq.0 - 1) / PAGE)
+    }
+
     /// A page that holds `offset` if the journal does. A page that was cut off by the end of a live journal is read again.
     fn page(&mut self, number: u64, offset: usize) -> Result<Arc<[Record]>, SourceError> {
         if let Some(at) = self.pages.iter().position(|(kept, _)| *kept == number)
@@ -80,6 +84,12 @@ impl History {
             Some(near) if seq.0 - near.seq.0 <= CHECKPOINT_INTERVAL => SessionState::clone(near),
             _ => self.restore(seq)?,
         };
+        // A jump folds only what it needs; a page around it is read when somebody looks at the steps there.
+        if state.seq < seq && !self.has_page(state.seq.next()) {
+            for record in self.source.records(state.seq.next()..=seq)? {
+                state.apply(&record);
+            }
+        }
         while state.seq < seq {
             let Some(record) = self.record(state.seq.next())? else { break };
             state.apply(&record);

@@ -439,7 +439,8 @@ pub fn action_word(action: ChoiceAction) -> &'static str {
 /// What kind of question a request is, in words.
 pub fn request_word(kind: &RequestKind) -> &'static str {
     match kind {
-        RequestKind::FinalPlan { .. } => "final plan",
+        RequestKind::FinalPlan { .. }
+        | RequestKind::Draft { target: ApprovalTarget::Final, .. } => "final plan",
         RequestKind::InDoubt { .. } => "call in doubt",
         RequestKind::Cap { .. } | RequestKind::PlanningCap { .. } => "cap reached",
         RequestKind::Questions { .. } => "questions",
@@ -447,7 +448,6 @@ pub fn request_word(kind: &RequestKind) -> &'static str {
         RequestKind::Draft { target: ApprovalTarget::Pattern, .. } => "pattern",
         RequestKind::Draft { target: ApprovalTarget::Outline, .. } => "outline",
         RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => "roadmap",
-        RequestKind::Draft { target: ApprovalTarget::Final, .. } => "final plan",
         RequestKind::Rfc { .. } => "new subtype",
         RequestKind::LowConfidence { .. } => "low confidence",
         RequestKind::Validation { .. } => "broken rules",

@@ -110,10 +110,14 @@ impl Driver {
             );
             self.say(crate::event::SessionEvent::AnomalyNoted { what });
             let given_up = planning::outcome(&self.state, Outcome::Cancel, None, now);
-            given_up.into_iter().for_each(|event| self.say(event));
+            for event in given_up {
+                self.say(event);
+            }
             return;
         }
-        events.into_iter().for_each(|event| self.say(event));
+        for event in events {
+            self.say(event);
+        }
     }
 
     pub(super) fn cancel_stage(&mut self) {
@@ -129,7 +133,9 @@ impl Driver {
         }
         let now = (self.options.clock)();
         let events = planning::outcome(&self.state, Outcome::NoResponse, None, now);
-        events.into_iter().for_each(|event| self.say(event));
+        for event in events {
+            self.say(event);
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn restore(before: &PlanOutline, after: &mut PlanOutline, locked: &BT
     for id in locked {
         let Some(old) = before.node(id).cloned() else { continue };
         if let Some(node) = after.nodes.iter_mut().find(|node| node.id == *id) {
-            *node = old
+            *node = old;
         } else {
             let mut kept = old;
             let known = kept

@@ -27,7 +27,7 @@ impl Planner {
             return self.mend_roadmap(talk, now);
         }
         let watch = trace::Watch::start(talk, "RoadmapBuilder", &self.session);
-        let wish = Wish { way: self.way(talk), conflict_minutes: 0 };
+        let wish = Wish { way: way(talk), conflict_minutes: 0 };
         match offline::build(outline, &self.library, wish) {
             Ok(draft) => {
                 let told = draft
@@ -38,7 +38,7 @@ impl Planner {
                         format!("{}: {} {}", option.label, option.summary, option.rationale)
                     })
                     .collect();
-                watch.done(self.built(talk, outline, draft, now), Some(1.0), told)
+                watch.done(built(talk, outline, draft, now), Some(1.0), told)
             }
             Err(error) => {
                 let work = Work::new(Outcome::FatalError)
@@ -46,52 +46,6 @@ impl Planner {
                 watch.done(work, Some(0.0), vec![error.to_string()])
             }
         }
-    }
-
-    fn built(
-        &self,
-        talk: &PlanningSlice,
-        outline: &PlanOutline,
-        draft: RoadmapDraft,
-        now: Timestamp,
-    ) -> Work {
-        let mut roadmap = draft.roadmap;
-        keep::decisions(outline, talk.roadmap.as_deref(), &mut roadmap);
-        settle(&mut roadmap);
-        let mut work = Work::new(Outcome::Success);
-        let mut entries = talk.adaptation_log.len();
-        let mut note = |action, node_ids: Vec<TaskId>, reason: &str| {
-            entries += 1;
-            AdaptationLogEntry {
-                id: format!("a{entries}"),
-                timestamp: now,
-                node_ids,
-                action,
-                reason: reason.to_owned(),
-                origin: Origin::System,
-                strategy_applied: None,
-                portfolio_impact: None,
-                from_version: outline.version,
-                to_version: outline.version,
-            }
-        };
-        if !draft.added.is_empty() {
-            let entry = note(AdaptationAction::Add, draft.added, "the thorough way adds checks");
-            work = work.say(PlanningEvent::Adapted { entry });
-        }
-        if !draft.removed.is_empty() {
-            let entry = note(
-                AdaptationAction::Remove,
-                draft.removed,
-                "the lean way leaves optional tasks out",
-            );
-            work = work.say(PlanningEvent::Adapted { entry });
-        }
-        work.say(PlanningEvent::RoadmapDrafted {
-            roadmap: Arc::new(roadmap),
-            by: "offline".to_owned(),
-            self_score: None,
-        })
     }
 
     fn mend_roadmap(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
@@ -114,20 +68,57 @@ impl Planner {
         }
         watch.done(work, Some(1.0), told)
     }
+}
 
-    /// The option the person picked, else the first that was not turned down; none leaves it to the rule.
-    fn way(&self, talk: &PlanningSlice) -> Option<Way> {
-        let of = |id: &str| Way::ALL.into_iter().find(|way| way.id() == id);
-        if let Some(picked) = talk.picked_option.as_deref().and_then(of) {
-            return Some(picked);
+fn built(talk: &PlanningSlice, outline: &PlanOutline, draft: RoadmapDraft, now: Timestamp) -> Work {
+    let mut roadmap = draft.roadmap;
+    keep::decisions(outline, talk.roadmap.as_deref(), &mut roadmap);
+    settle(&mut roadmap);
+    let mut work = Work::new(Outcome::Success);
+    let mut entries = talk.adaptation_log.len();
+    let mut note = |action, node_ids: Vec<TaskId>, reason: &str| {
+        entries += 1;
+        AdaptationLogEntry {
+            id: format!("a{entries}"),
+            timestamp: now,
+            node_ids,
+            action,
+            reason: reason.to_owned(),
+            origin: Origin::System,
+            strategy_applied: None,
+            portfolio_impact: None,
+            from_version: outline.version,
+            to_version: outline.version,
         }
-        let turned_down = |way: &Way| talk.excluded_options.iter().any(|id| id == way.id());
-        if talk.excluded_options.is_empty() {
-            // The last retry drafts the smallest plan that holds.
-            return (talk.counters.retries_of(Stage::Roadmap) >= 2).then_some(Way::Lean);
-        }
-        Way::ALL.into_iter().find(|way| !turned_down(way))
+    };
+    if !draft.added.is_empty() {
+        let entry = note(AdaptationAction::Add, draft.added, "the thorough way adds checks");
+        work = work.say(PlanningEvent::Adapted { entry });
     }
+    if !draft.removed.is_empty() {
+        let entry =
+            note(AdaptationAction::Remove, draft.removed, "the lean way leaves optional tasks out");
+        work = work.say(PlanningEvent::Adapted { entry });
+    }
+    work.say(PlanningEvent::RoadmapDrafted {
+        roadmap: Arc::new(roadmap),
+        by: "offline".to_owned(),
+        self_score: None,
+    })
+}
+
+/// The option the person picked, else the first that was not turned down; none leaves it to the rule.
+fn way(talk: &PlanningSlice) -> Option<Way> {
+    let of = |id: &str| Way::ALL.into_iter().find(|way| way.id() == id);
+    if let Some(picked) = talk.picked_option.as_deref().and_then(of) {
+        return Some(picked);
+    }
+    let turned_down = |way: &Way| talk.excluded_options.iter().any(|id| id == way.id());
+    if talk.excluded_options.is_empty() {
+        // The last retry drafts the smallest plan that holds.
+        return (talk.counters.retries_of(Stage::Roadmap) >= 2).then_some(Way::Lean);
+    }
+    Way::ALL.into_iter().find(|way| !turned_down(way))
 }
 
 /// Works out what follows from nodes and links.

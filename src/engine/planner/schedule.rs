@@ -29,7 +29,7 @@ impl Planner {
         let mut context = outline.plan_context.clone();
         let mut roadmap = roadmap.clone();
         // The controller relaxes once by itself where the person gave it a free hand.
-        if let Some(relaxed) = self.own_relaxation(talk) {
+        if let Some(relaxed) = own_relaxation(talk) {
             work = work.say(PlanningEvent::Relaxed { summary: relaxed.summary.clone(), by: None });
             let entry = AdaptationLogEntry {
                 id: format!("a{}", talk.adaptation_log.len() + 1),
@@ -102,22 +102,6 @@ impl Planner {
         work
     }
 
-    fn own_relaxation(&self, talk: &PlanningSlice) -> Option<relax::Relaxed> {
-        let schedule = talk.schedule.as_deref()?;
-        let wanted = talk.counters.auto_relaxed == 1
-            && !talk.adaptation_log.iter().any(|entry| {
-                entry.action == AdaptationAction::Relax
-                    && entry.strategy_applied.as_deref() == Some("auto_relax")
-            });
-        if !wanted {
-            return None;
-        }
-        let first = schedule.relaxations.iter().find(|relaxation| {
-            relaxation.changes.len() == 1 && !relax::touches_stated(talk, relaxation)
-        })?;
-        relax::applied(talk, first)
-    }
-
     fn mend_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
         let watch = trace::Watch::start(talk, "ScheduleGenerator", &self.session);
         let mut work = Work::new(Outcome::Success);
@@ -135,4 +119,21 @@ impl Planner {
         }
         watch.done(work, Some(1.0), told)
     }
+}
+
+/// The relaxation that the controller makes by itself, once.
+fn own_relaxation(talk: &PlanningSlice) -> Option<relax::Relaxed> {
+    let schedule = talk.schedule.as_deref()?;
+    let wanted = talk.counters.auto_relaxed == 1
+        && !talk.adaptation_log.iter().any(|entry| {
+            entry.action == AdaptationAction::Relax
+                && entry.strategy_applied.as_deref() == Some("auto_relax")
+        });
+    if !wanted {
+        return None;
+    }
+    let first = schedule.relaxations.iter().find(|relaxation| {
+        relaxation.changes.len() == 1 && !relax::touches_stated(talk, relaxation)
+    })?;
+    relax::applied(talk, first)
 }

@@ -60,6 +60,7 @@ impl Talk {
         talk
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "tests read better without a reference")]
     fn say(&mut self, event: Event) {
         if let Event::Approval(crate::event::ApprovalEvent::Asked { request }) = &event {
             self.asked.push(Request::clone(request));
@@ -77,10 +78,14 @@ impl Talk {
                 return;
             }
             let work = self.planner.work(&self.state.planning, self.now);
-            work.events.into_iter().for_each(|event| self.say(event));
+            for event in work.events {
+                self.say(event);
+            }
             let moved = planning::outcome(&self.state, work.outcome, None, self.now);
             assert!(!moved.is_empty(), "{:?} leads nowhere", work.outcome);
-            moved.into_iter().for_each(|event| self.say(event));
+            for event in moved {
+                self.say(event);
+            }
         }
         panic!("the agent does not stop");
     }
@@ -88,7 +93,9 @@ impl Talk {
     fn command(&mut self, command: &Command) -> Vec<String> {
         let decision = decide(&self.state, command, 3, self.now);
         let kinds = decision.events.iter().map(|event| event.kind().into_owned()).collect();
-        decision.events.into_iter().for_each(|event| self.say(event));
+        for event in decision.events {
+            self.say(event);
+        }
         self.run();
         kinds
     }
@@ -274,12 +281,12 @@ fn example_19_a_plan_that_does_not_fit_escalates_with_numbered_relaxations() {
 
 #[test]
 fn example_10_the_thresholds_lead_on_again_or_to_the_person() {
+    use crate::model::Verdict::{Continue, Escalate, Retry};
     use crate::planning::confidence::{combine, verdict};
     let settings = ConfidenceSettings::default();
     let judged = combine(Stage::Outline, None, &[], 0.60, &settings);
     assert!((judged.value - 0.84).abs() < 1e-9);
     let verdicts = [0.700, 0.699, 0.400, 0.399].map(|value| verdict(value, &settings));
-    use crate::model::Verdict::{Continue, Escalate, Retry};
     assert_eq!(verdicts, [Continue, Retry, Retry, Escalate]);
 }
 

@@ -167,13 +167,10 @@ fn satisfy(stand: &mut Stand, guard: Guard, wanted: bool) {
         Guard::RevisionsLeft => spend(&mut stand.counters.revisions, 5),
         Guard::EscalationsLeft => spend(&mut stand.counters.escalations, 3),
         Guard::ContinuesLeft => spend(&mut stand.counters.continues, 3),
-        Guard::AutonomyHigh => {
+        Guard::AutonomyHigh | Guard::MayRelax => {
             stand.policy.autonomy = if wanted { Autonomy::High } else { Autonomy::Medium };
         }
         Guard::MayCollectAgain => stand.counters.collected_again = !wanted,
-        Guard::MayRelax => {
-            stand.policy.autonomy = if wanted { Autonomy::High } else { Autonomy::Medium };
-        }
         Guard::OfflineUntried => stand.offline = !wanted,
     }
 }

@@ -397,7 +397,9 @@ mod tests {
             let (mut maker, mut read) = (Timeline::default(), Timeline::default());
             let mut chunks = records.chunks_exact(width);
             for chunk in &mut chunks {
-                chunk.iter().for_each(|record| maker.apply(record));
+                for record in chunk {
+                    maker.apply(record);
+                }
                 let (head, steps) = maker.pack();
                 let stored = StoredStretch { head, steps, unpack: |bytes| Some(bytes.to_vec()) };
                 prop_assert!(read.take_over(stored));

@@ -15,7 +15,12 @@ pub(super) fn of_wire(kind: &str) -> Option<EntryKind> {
         | "agent.model_answered"
         | "agent.state_saved" => return None,
         "planning.troubled" | "agent.model_failed" => EntryKind::Failed,
-        "planning.said" | "planning.ideas_offered" => EntryKind::Thought,
+        "planning.said"
+        | "planning.ideas_offered"
+        | "agent.partial"
+        | "agent.thought"
+        | "agent.decided"
+        | "agent.gated" => EntryKind::Thought,
         "planning.questions_answered"
         | "planning.goal_set"
         | "planning.changes_requested"
@@ -27,11 +32,11 @@ pub(super) fn of_wire(kind: &str) -> Option<EntryKind> {
         | "planning.node_unlocked"
         | "planning.policy_set"
         | "planning.edited"
-        | "planning.undone" => EntryKind::Answered,
-        "agent.partial" | "agent.thought" | "agent.decided" | "agent.gated" => EntryKind::Thought,
+        | "planning.undone"
+        | "agent.granted"
+        | "agent.revoked" => EntryKind::Answered,
         "agent.acted" => EntryKind::Action,
         "agent.observed" | "agent.concluded" | "agent.child_moved" => EntryKind::Observed,
-        "agent.granted" | "agent.revoked" => EntryKind::Answered,
         other if other.starts_with("planning.") => EntryKind::Plan,
         _ => EntryKind::Unknown,
     })

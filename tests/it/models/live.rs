@@ -15,8 +15,10 @@ use super::{ask, text_of, with_tool};
 
 async fn live() -> (Models, Arc<dyn planwright::llm::LanguageModel>) {
     let url = std::env::var("PLANWRIGHT_LIVE_URL").expect("PLANWRIGHT_LIVE_URL names the server");
-    let mut settings = ModelSettings::default();
-    settings.provider = Sourced { value: url.clone(), origin: Origin::BuiltIn };
+    let settings = ModelSettings {
+        provider: Sourced { value: url.clone(), origin: Origin::BuiltIn },
+        ..ModelSettings::default()
+    };
     let models = Models::new(settings, Arc::new(MemoryNotebook::default()));
     let model = models.open(&url, None).await.unwrap();
     (models, model)

@@ -146,7 +146,10 @@ async fn serve(mut socket: TcpStream, acts: &[Act], log: &Mutex<Vec<Request>>) -
                 body.len()
             );
             for (name, value) in headers {
-                head.push_str(&format!("{name}: {value}\r\n"));
+                head.push_str(name);
+                head.push_str(": ");
+                head.push_str(value);
+                head.push_str("\r\n");
             }
             head.push_str("\r\n");
             socket.write_all(head.as_bytes()).await.ok()?;

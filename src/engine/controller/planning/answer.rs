@@ -68,7 +68,7 @@ pub(in super::super) fn answer(
                 return Some(Err(Refusal::OutOfRange { what }));
             }
             wishes(&mut draft, text, &answer.nodes);
-            let scope = scope(&draft, text, !answer.nodes.is_empty());
+            let scope = scope(&draft, text);
             advance_draft(&mut draft, Outcome::Revise, Some(scope))
         }
         A::Reject => reject(&mut draft),
@@ -138,16 +138,8 @@ pub(super) fn wishes(draft: &mut Draft<'_>, text: &str, nodes: &[crate::model::T
 }
 
 /// The stage a wish goes to, never later than what was already drafted.
-pub(super) fn scope(draft: &Draft<'_>, text: &str, marked: bool) -> Stage {
-    let talk = draft.talk();
-    let wished = if text.is_empty() { Stage::Outline } else { scope_of(text) };
-    // A wish about marked nodes is about what they are, unless it speaks of time.
-    let wished = if marked && wished == Stage::Roadmap { Stage::Roadmap } else { wished };
-    match wished {
-        Stage::Schedule if talk.roadmap.is_none() => Stage::Outline,
-        Stage::Roadmap if talk.roadmap.is_none() => Stage::Outline,
-        other => other,
-    }
+pub(super) fn scope(draft: &Draft<'_>, text: &str) -> Stage {
+    if text.is_empty() || draft.talk().roadmap.is_none() { Stage::Outline } else { scope_of(text) }
 }
 
 fn reject(draft: &mut Draft<'_>) -> bool {

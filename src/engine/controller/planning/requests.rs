@@ -43,9 +43,9 @@ fn request(id: RequestId, kind: RequestKind, question: &str, why: impl Into<Stri
     }
 }
 
-fn ask(ask: Ask) -> Option<Cta> {
+fn ask(ask: Ask) -> Cta {
     // The panel names its keys itself; words are for prompts and pipes.
-    Some(Cta { ask, form: Form::Replies })
+    Cta { ask, form: Form::Replies }
 }
 
 fn spoken(talk: &PlanningSlice, speech: &Speech) -> String {
@@ -86,7 +86,7 @@ fn questions(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let speech = Speech {
         lead: vec!["Something is missing before I draft.".to_owned()],
         points: talk.questions.iter().map(|question| question.text.clone()).collect(),
-        cta: ask(Ask::Questions),
+        cta: Some(ask(Ask::Questions)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -99,7 +99,7 @@ fn goal(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         vec![Choice::new(A::Reply, "say the goal", "planning begins with it"), abandon()];
     let speech = Speech {
         lead: vec!["Tell me the goal in one sentence.".to_owned()],
-        cta: ask(Ask::Goal),
+        cta: Some(ask(Ask::Goal)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -130,7 +130,7 @@ fn rfc(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     ];
     let speech = Speech {
         lead: vec![format!("I would like to use a new subtype, {subtype}, near {nearest}.")],
-        cta: ask(Ask::Rfc),
+        cta: Some(ask(Ask::Rfc)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -200,7 +200,7 @@ fn low_confidence(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     trouble_choices(talk, &mut asked);
     let speech = Speech {
         lead: vec![format!("I am not sure enough of the {}.", stage.as_str())],
-        cta: ask(Ask::LowConfidence),
+        cta: Some(ask(Ask::LowConfidence)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -228,7 +228,7 @@ fn validation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let speech = Speech {
         lead: vec![format!("The {} does not hold yet.", stage.as_str())],
         violations: broken,
-        cta: ask(Ask::Validation),
+        cta: Some(ask(Ask::Validation)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -268,7 +268,7 @@ fn cap(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     ];
     let speech = Speech {
         lead: vec![format!("I paused: {words}.")],
-        cta: ask(Ask::Cap),
+        cta: Some(ask(Ask::Cap)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -294,7 +294,7 @@ fn budget(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     ];
     let speech = Speech {
         lead: vec!["The next step would cost more than the budget allows.".to_owned()],
-        cta: ask(Ask::Budget),
+        cta: Some(ask(Ask::Budget)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -341,7 +341,7 @@ fn escalation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
             .zip(relaxations)
             .map(|(number, relaxation)| format!("{number}. {}", relaxation.summary))
             .collect(),
-        cta: ask(Ask::Escalation),
+        cta: Some(ask(Ask::Escalation)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -370,7 +370,7 @@ fn draft(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Reques
         lead: vec![summary(talk, target)],
         why: talk.pattern.as_ref().and_then(|choice| choice.explanations.first().cloned()),
         next_step: Some("Look at it, then approve it or say what to change.".to_owned()),
-        cta: ask(Ask::Approval),
+        cta: Some(ask(Ask::Approval)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
@@ -406,7 +406,7 @@ pub(super) fn final_plan(
             .and_then(|roadmap| roadmap.options_tried.iter().find(|option| option.chosen))
             .map(|option| option.rationale.clone()),
         next_step: Some("Approve it to start, or say what to change.".to_owned()),
-        cta: ask(Ask::Approval),
+        cta: Some(ask(Ask::Approval)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))

@@ -17,9 +17,9 @@ use crate::planning::edit as edits;
 use crate::state::SessionState;
 
 /// Changes how the person is talked to; works in every session, with and without a conversation.
-pub(in super::super) fn set_policy(set: &PolicyOverride, save: bool, by: Actor) -> Decided {
+pub(in super::super) fn set_policy(set: &PolicyOverride, save: bool, by: Actor) -> Decision {
     let decision = Decision::of(PlanningEvent::PolicySet { set: set.clone(), saved: save, by });
-    Ok(if save { decision.then(Effect::Keep(Keep::Policy(set.clone()))) } else { decision })
+    if save { decision.then(Effect::Keep(Keep::Policy(set.clone()))) } else { decision }
 }
 
 fn node_exists(state: &SessionState, node: &TaskId) -> Result<(), Refusal> {
@@ -85,7 +85,7 @@ pub(in super::super) fn edit(state: &SessionState, edit: &PlanEdit, now: Timesta
         outline: Arc::new(edited.outline),
         roadmap: edited.roadmap.map(Arc::new),
     });
-    reconsider(draft)
+    Ok(reconsider(draft))
 }
 
 fn refusal(error: edits::EditError) -> Refusal {
@@ -106,16 +106,16 @@ pub(in super::super) fn undo(state: &SessionState, again: bool, now: Timestamp) 
     }
     let mut draft = Draft::on(state, now);
     draft.say(PlanningEvent::Undone { again });
-    reconsider(draft)
+    Ok(reconsider(draft))
 }
 
 /// Has the changed draft checked again, where the conversation waits for the person.
-fn reconsider(mut draft: Draft<'_>) -> Decided {
+fn reconsider(mut draft: Draft<'_>) -> Decision {
     let waits = !draft.talk().place.state.works();
     if waits {
         advance_draft(&mut draft, Outcome::Edited, None);
     }
-    Ok(Decision { events: draft.events, effects: Vec::new() })
+    Decision { events: draft.events, effects: Vec::new() }
 }
 
 /// Re-enters planning for a plan that is complete or running; what is finished stays.
@@ -144,7 +144,7 @@ pub(in super::super) fn request_changes(
         draft.say(PlanningEvent::NodeLocked { node });
     }
     wishes(&mut draft, text, nodes);
-    let scope = scope(&draft, text, !nodes.is_empty());
+    let scope = scope(&draft, text);
     advance_draft(&mut draft, Outcome::Revise, Some(scope));
     Ok(Decision { events: draft.events, effects: Vec::new() })
 }

@@ -399,22 +399,22 @@ fn pattern_of(args: &Value) -> Result<PatternChoice, String> {
         Some(name) => {
             // A subtype nobody knows is dropped and told, as every unknown word of a model is.
             explanations.push(format!("unknown_field: subtype \"{name}\" is not known"));
-            spec.subtype = default_subtype(pattern_type);
+            spec.subtype = Some(default_subtype(pattern_type));
         }
-        None => spec.subtype = default_subtype(pattern_type),
+        None => spec.subtype = Some(default_subtype(pattern_type)),
     }
     Ok(PatternChoice { pattern: spec, confidence, margin: 1.0, second: None, explanations })
 }
 
-fn default_subtype(pattern_type: PatternType) -> Option<String> {
-    let name = match pattern_type {
+fn default_subtype(pattern_type: PatternType) -> String {
+    match pattern_type {
         PatternType::MilestoneProject => "generic",
         PatternType::RecurringCycle => "habit",
         PatternType::ProgressiveAccumulationArc => "learning_arc",
         PatternType::HybridProjectCycle => "project_per_period",
         PatternType::StrategicTransformation => "organisation_change",
-    };
-    Some(name.to_owned())
+    }
+    .to_owned()
 }
 
 #[cfg(test)]

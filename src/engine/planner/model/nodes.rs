@@ -72,7 +72,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// The id a model names if that node exists already, the id of a node with the same title, else a new one.
-    fn id(&mut self, value: &Value, wanted: String) -> TaskId {
+    fn id(&mut self, value: &Value, wanted: &str) -> TaskId {
         let named = TaskId::from(word(value, "id"));
         let known = self.before.and_then(|before| {
             before.node(&named).or_else(|| {
@@ -80,7 +80,7 @@ impl Builder<'_> {
                 before.nodes.iter().find(|node| node.title == title)
             })
         });
-        let mut id = known.map_or_else(|| TaskId::from(wanted.clone()), |node| node.id.clone());
+        let mut id = known.map_or_else(|| TaskId::from(wanted), |node| node.id.clone());
         // A new node never takes the id of one that was there before.
         let taken = |id: &TaskId, used: &BTreeSet<TaskId>| {
             used.contains(id)
@@ -102,7 +102,7 @@ impl Builder<'_> {
 
     fn phases(&mut self, parent: &PlanNode, phases: &[Value]) {
         for (number, phase) in (1u16..).zip(phases) {
-            let id = self.id(phase, format!("p{number}"));
+            let id = self.id(phase, &format!("p{number}"));
             let mut node = PlanNode::under(parent, id, NodeType::Phase, title(phase));
             node.position = number - 1;
             node.intensity = u8::try_from(number.min(5)).unwrap_or(5);
@@ -114,7 +114,7 @@ impl Builder<'_> {
 
     fn streams(&mut self, parent: &PlanNode, phases: &[Value]) {
         for (number, phase) in (1u16..).zip(phases) {
-            let id = self.id(phase, format!("s{number}"));
+            let id = self.id(phase, &format!("s{number}"));
             let mut node = PlanNode::under(parent, id, NodeType::SubGoal, title(phase));
             node.stream = format!("stream{number}");
             node.origin = Origin::AiAdaptation;
@@ -147,7 +147,7 @@ impl Builder<'_> {
 
     fn tasks(&mut self, parent: &PlanNode, tasks: &[Value]) {
         for (number, task) in (1u16..).zip(tasks) {
-            let id = self.id(task, format!("{}.t{number}", parent.id));
+            let id = self.id(task, &format!("{}.t{number}", parent.id));
             let mut node = PlanNode::under(parent, id, NodeType::Task, title(task));
             node.position = number - 1;
             node.done_when = crate::text::clean_line(word(task, "done_when")).into_owned();

@@ -68,7 +68,10 @@ pub(super) fn refined(
         let mut added = Dependency::new(from, to, kind);
         added.lag_minutes = i32::try_from(lag).unwrap_or(0).clamp(-9600, 9600);
         added.origin = LinkOrigin::AiAdaptation;
-        added.rationale = link.get("why").and_then(Value::as_str).unwrap_or_default().to_owned();
+        link.get("why")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .clone_into(&mut added.rationale);
         roadmap.dependencies.push(added);
     }
     settle(&mut roadmap);
