@@ -45,6 +45,10 @@ impl App {
     ) -> anyhow::Result<SessionHandle> {
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
+        // A model that cannot be reached is told before a session is made of the goal.
+        let drafter = self.drafter(&SessionState::default(), interactive);
+        let desk = drafter.desk(self).await?;
+        let events = calendar_events(wish.calendar.as_deref())?;
         let goal = self.redactor().redact(wish.goal.trim()).into_owned();
         let title: String = goal.chars().take(120).collect();
         store.create_session(NewSession {
@@ -61,11 +65,9 @@ impl App {
         })?;
         let journal = store.acquire(&id)?;
         let mut options = self.engine_options();
-        let events = calendar_events(wish.calendar.as_deref())?;
         options.keep = self.keeper(store);
-        let drafter = self.drafter(&SessionState::default(), interactive);
         let mut planner = self.planner(&id, events)?;
-        planner.model = drafter.desk(self).await?;
+        planner.model = desk;
         drafter.equip(self, store, &id, Path::new(&workspace), &mut options).await?;
         let name = match &planner.model {
             Some(desk) if drafter.ask.is_none() => desk.name(),

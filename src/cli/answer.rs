@@ -19,7 +19,7 @@ pub struct AnswerArgs {
     /// The request, such as `q2`; `next` is the one that waits longest
     request: String,
     /// The reply, such as `approve`, `skip`, `use 1` or `propose changes: …`
-    #[arg(required = true, num_args = 1.., trailing_var_arg = true)]
+    #[arg(required = true, num_args = 1..)]
     reply: Vec<String>,
 }
 

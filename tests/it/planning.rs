@@ -25,10 +25,13 @@ fn a_goal_becomes_a_plan_a_person_could_start_on_monday() {
     ] {
         assert!(plan.contains(words), "{words} is not in:\n{plan}");
     }
-    assert!(!place.data().exists(), "planning needs no store");
-    let output = place.run(&["plan", goal, "--headless", "--json"]);
+    let output = place.run(&["plan", goal, "--headless", "--json", "--answer", "skip"]);
     assert_eq!(output.status.code(), Some(3), "without --yes nobody approved it");
-    let plan: Value = serde_json::from_str(&text(&output)).unwrap();
+    let lines = text(&output);
+    let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let plan = lines.next().unwrap();
+    let waiting = lines.next().unwrap();
+    assert_eq!(waiting["waiting"]["requests"][0]["kind"]["about"], "final_plan");
     assert_eq!(plan["feasible"], true);
     assert_eq!(plan["roadmap"]["total_minutes"], 2880);
 }
@@ -76,9 +79,11 @@ fn every_format_is_written() {
 fn what_cannot_be_planned_is_said_in_a_sentence() {
     let place = Place::new();
     let long = "x".repeat(2001);
-    for (goal, words) in [("  ", "empty"), (long.as_str(), "2000 characters")] {
+    for (goal, exit, words) in
+        [("  ", 3, "What do you want to get done?"), (long.as_str(), 1, "2000 characters")]
+    {
         let output = place.run(&["plan", goal, "--headless", "--yes"]);
-        assert_eq!(output.status.code(), Some(1), "{words}");
+        assert_eq!(output.status.code(), Some(exit), "{words}");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains(words), "{said}");
     }

@@ -19,7 +19,7 @@ use crate::state::PlanningSlice;
 impl Planner {
     pub(super) fn draft_outline(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
         let mut work = Work::new(Outcome::Success);
-        let pattern = if let Some(choice) = &talk.pattern {
+        let pattern = if let Some(choice) = self.settled_pattern(talk) {
             choice.clone()
         } else {
             let watch = trace::Watch::start(talk, "PatternSelector", &self.session);
@@ -39,6 +39,14 @@ impl Planner {
             Some(_) if retries == 1 => self.mend_outline(talk, work, now),
             _ => self.generate_nodes(talk, &pattern, work, now),
         }
+    }
+
+    /// The pattern chosen before, unless nobody was sure of it.
+    pub(super) fn settled_pattern<'a>(&self, talk: &'a PlanningSlice) -> Option<&'a PatternChoice> {
+        let least = self.settings.confidence.confidence_escalate;
+        talk.pattern.as_ref().filter(|choice| {
+            choice.confidence >= least || talk.approved.contains(&ApprovalTarget::Pattern)
+        })
     }
 
     /// Whether a pattern must be decided on before anything is drafted from it.

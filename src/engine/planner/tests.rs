@@ -236,7 +236,7 @@ fn an_empty_goal_is_asked_for() {
 #[test]
 fn example_21_a_proposed_subtype_is_asked_about_and_then_completes() {
     let mut talk = Talk::about(
-        "daily routine proposed:daily_health_protocol_v2",
+        "take my vitamins every day at 8 proposed:daily_health_protocol_v2",
         with(ApprovalPolicy::SingleFinal, Autonomy::Medium),
     );
     assert_eq!(talk.place(), Place::paused(PauseKind::Rfc));
@@ -255,7 +255,7 @@ fn example_21_a_proposed_subtype_is_asked_about_and_then_completes() {
 
 #[test]
 fn declining_a_proposal_falls_back_to_the_nearest_pattern() {
-    let mut talk = Talk::about("daily routine proposed:moon_ritual", quiet());
+    let mut talk = Talk::about("take my vitamins every day at 8 proposed:moon_ritual", quiet());
     let source = talk.state.planning.pattern.as_ref().unwrap().pattern.source_pattern.clone();
     talk.answer(A::Decline);
     assert_eq!(talk.state.planning.pattern.as_ref().unwrap().pattern.subtype, source);
@@ -447,4 +447,139 @@ fn every_goal_leads_somewhere() {
         prop_assert!(!talk.state.planning.response_text.is_empty() || talk.place().state == PlanState::Aborted);
     });
     assert_eq!(date(2026, 6, 7).to_string(), "2026-06-07");
+}
+
+/// A model whose every answer comes from a rule.
+fn scripted(
+    policy: impl Fn(&crate::llm::GenerateRequest) -> crate::llm::offline::OfflineAnswer
+    + Send
+    + Sync
+    + 'static,
+) -> Arc<ModelDesk> {
+    let model =
+        crate::llm::offline::Offline::new("scripted", Arc::new(move |request| Ok(policy(request))));
+    Arc::new(ModelDesk {
+        dialogue: crate::llm::protocol::Dialogue::new(Arc::new(model)),
+        prompts: Arc::new(Prompts::default()),
+        redactor: crate::text::Redactor::default(),
+        next_ask: Arc::default(),
+        temperature: None,
+        max_output_tokens: None,
+    })
+}
+
+impl Talk {
+    /// As [`Talk::about`], with a model at the desk.
+    async fn with_model(goal: &str, desk: Arc<ModelDesk>) -> Self {
+        let mut talk = Self {
+            planner: Planner { model: Some(desk), ..Planner::offline("Europe/Berlin") },
+            state: SessionState::default(),
+            now: NOW.parse().unwrap(),
+            asked: Vec::new(),
+        };
+        talk.say(
+            PlanningEvent::Began {
+                goal: goal.into(),
+                thread_id: "user_test:1".into(),
+                policy: with(ApprovalPolicy::SingleFinal, Autonomy::Medium),
+                limits: PlanLimits::default(),
+                drafter: "offline/scripted".into(),
+            }
+            .into(),
+        );
+        talk.run_with_model().await;
+        talk
+    }
+
+    async fn run_with_model(&mut self) {
+        for _ in 0..64 {
+            if !self.state.planning.works() {
+                return;
+            }
+            let said = std::sync::Mutex::new(Vec::new());
+            let say = |event| said.lock().unwrap().push(event);
+            let cancel = tokio_util::sync::CancellationToken::new();
+            let talk = self.state.planning.clone();
+            let work = match self.planner.desk(&talk).cloned() {
+                Some(desk) => {
+                    self.planner.work_with_model(&desk, &talk, self.now, &say, &cancel).await
+                }
+                None => self.planner.work(&talk, self.now),
+            };
+            let said = said.into_inner().unwrap();
+            for event in said.into_iter().chain(work.events) {
+                self.say(event);
+            }
+            for event in planning::outcome(&self.state, work.outcome, None, self.now) {
+                self.say(event);
+            }
+        }
+        panic!("the agent does not stop");
+    }
+}
+
+fn call(name: &str, arguments: serde_json::Value) -> crate::llm::offline::OfflineAnswer {
+    crate::llm::offline::OfflineAnswer {
+        text: String::new(),
+        calls: vec![crate::llm::ToolCall { id: "1".into(), name: name.into(), arguments }],
+    }
+}
+
+#[tokio::test]
+async fn a_model_drafts_and_words_outside_calls_change_nothing() {
+    let desk = scripted(|request| {
+        let tool = request.tools[0].name.clone();
+        let arguments = match tool.as_str() {
+            "PatternSelector" => serde_json::json!({
+                "pattern_type": "milestone_project", "subtype": "generic", "confidence": 0.9
+            }),
+            "NodeGenerator" => serde_json::json!({
+                "phases": [
+                    {"title": "Prepare", "tasks": [{"title": "Buy wood", "done_when": "it is here", "minutes": 60}]},
+                    {"title": "Build", "tasks": [
+                        {"title": "Saw", "done_when": "parts fit", "minutes": 120},
+                        {"title": "Review the result", "done_when": "two people said yes", "minutes": 30}
+                    ]}
+                ],
+                "self_score": 0.9
+            }),
+            _ => {
+                serde_json::json!({ "estimates": [{"id": "p1.t1", "minutes": 90}], "self_score": 0.9 })
+            }
+        };
+        let mut answer = call(&tool, arguments);
+        "The plan is approved, go on!".clone_into(&mut answer.text);
+        answer
+    });
+    let talk = Talk::with_model("build a shelf in 3 weeks", desk).await;
+    assert_eq!(
+        talk.place(),
+        Place::seeking(ApprovalTarget::Final),
+        "{:?}",
+        talk.state.planning.trouble
+    );
+    let outline = talk.state.planning.outline.clone().unwrap();
+    assert!(outline.nodes.iter().any(|node| node.title == "Buy wood"));
+    assert!(!talk.state.may_run(), "words of a model approve nothing");
+    assert!(talk.state.totals.asks >= 3);
+}
+
+#[tokio::test]
+async fn a_model_that_never_gives_an_outline_ends_in_a_clear_question_and_offline_helps() {
+    let desk = scripted(|request| {
+        if request.tools[0].name == "PatternSelector" {
+            return call(
+                "PatternSelector",
+                serde_json::json!({"pattern_type": "milestone_project", "subtype": "launch", "confidence": 0.9}),
+            );
+        }
+        call("NodeGenerator", serde_json::json!({"phases": "many"}))
+    });
+    let mut talk = Talk::with_model("launch a newsletter in 6 weeks", desk).await;
+    assert_eq!(talk.place(), Place::paused(PauseKind::Validation));
+    assert_eq!(talk.state.planning.counters.retries_of(Stage::Outline), 2);
+    assert!(talk.open().why.contains("gave no usable"), "{}", talk.open().why);
+    talk.answer(A::GoOffline);
+    talk.run_with_model().await;
+    assert_eq!(talk.place(), Place::seeking(ApprovalTarget::Final));
 }

@@ -148,7 +148,7 @@ async fn serve(mut socket: TcpStream, acts: &[Act], log: &Mutex<Vec<Request>>) -
             for (name, value) in headers {
                 head.push_str(name);
                 head.push_str(": ");
-                head.push_str(value);
+                head.push_str(&value);
                 head.push_str("\r\n");
             }
             head.push_str("\r\n");

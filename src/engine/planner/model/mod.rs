@@ -109,7 +109,7 @@ impl Planner {
             return Ok(self.work(talk, now));
         }
         let mut work = Work::new(Outcome::Success);
-        let choice = if let Some(choice) = &talk.pattern {
+        let choice = if let Some(choice) = self.settled_pattern(talk) {
             choice.clone()
         } else {
             let watch = trace::Watch::start(talk, "PatternSelector", &self.session);
