@@ -144,16 +144,7 @@ fn refuse_what_cannot_run(ready: &ReadyPlan) -> anyhow::Result<()> {
         .remedy("take out `sandbox`, if the command may run unconfined")
         .into());
     }
-    let Some(agent) = ready.plan.tasks.iter().find(|task| matches!(task.run, RunKind::Agent {}))
-    else {
-        return Ok(());
-    };
-    Err(Problem::failed(format!(
-        "task `{}` is for an agent, and no model can be set up in this version",
-        agent.id
-    ))
-    .remedy("give it run = { shell = \"…\" } or run = { human = {} }")
-    .into())
+    Ok(())
 }
 
 /// Redaction never changes what runs: a command it would change is refused instead.

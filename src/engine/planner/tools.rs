@@ -193,17 +193,20 @@ pub fn check_tools(tools: &[PlanTool]) -> Result<(), ToolSetError> {
 }
 
 /// The arguments of `PatternSelector`, as a model fills them in.
+///
+/// The schemas set no lengths: servers that turn a schema into a grammar write every possible character out, and long
+/// limits have brought such servers down. What is too long is cut when it is read.
 pub(super) fn pattern_schema() -> Value {
     let types: Vec<&str> = PatternType::ALL.iter().map(|kind| kind.as_str()).collect();
     json!({
         "type": "object",
         "properties": {
             "pattern_type": { "type": "string", "enum": types },
-            "subtype": { "type": "string", "maxLength": 60 },
+            "subtype": { "type": "string" },
             "confidence": { "type": "number", "minimum": 0, "maximum": 1 },
-            "rfc": { "type": "string", "maxLength": 600 },
-            "source_pattern": { "type": "string", "maxLength": 40 },
-            "why": { "type": "string", "maxLength": 300 }
+            "rfc": { "type": "string" },
+            "source_pattern": { "type": "string" },
+            "why": { "type": "string" }
         },
         "required": ["pattern_type", "confidence"]
     })
@@ -215,24 +218,24 @@ pub(super) fn outline_schema() -> Value {
         "type": "object",
         "properties": {
             "phases": {
-                "type": "array", "minItems": 1, "maxItems": 12,
+                "type": "array", "minItems": 1,
                 "items": {
                     "type": "object",
                     "properties": {
-                        "id": { "type": "string", "maxLength": 20 },
-                        "title": { "type": "string", "minLength": 1, "maxLength": 120 },
+                        "id": { "type": "string" },
+                        "title": { "type": "string" },
                         "tasks": {
-                            "type": "array", "minItems": 1, "maxItems": 20,
+                            "type": "array", "minItems": 1,
                             "items": {
                                 "type": "object",
                                 "properties": {
-                                    "id": { "type": "string", "maxLength": 20 },
-                                    "title": { "type": "string", "minLength": 1, "maxLength": 120 },
-                                    "done_when": { "type": "string", "maxLength": 300 },
+                                    "id": { "type": "string" },
+                                    "title": { "type": "string" },
+                                    "done_when": { "type": "string" },
                                     "minutes": { "type": "integer", "minimum": 5, "maximum": 9600 },
                                     "optional": { "type": "boolean" },
                                     "doer": { "type": "string", "enum": ["human", "agent", "shell"] },
-                                    "command": { "type": "string", "maxLength": 2000 }
+                                    "command": { "type": "string" }
                                 },
                                 "required": ["title"]
                             }
@@ -253,31 +256,31 @@ pub(super) fn roadmap_schema() -> Value {
         "type": "object",
         "properties": {
             "estimates": {
-                "type": "array", "maxItems": 200,
+                "type": "array",
                 "items": {
                     "type": "object",
                     "properties": {
-                        "id": { "type": "string", "maxLength": 20 },
+                        "id": { "type": "string" },
                         "minutes": { "type": "integer", "minimum": 5, "maximum": 9600 }
                     },
                     "required": ["id", "minutes"]
                 }
             },
             "links": {
-                "type": "array", "maxItems": 200,
+                "type": "array",
                 "items": {
                     "type": "object",
                     "properties": {
-                        "from": { "type": "string", "maxLength": 20 },
-                        "to": { "type": "string", "maxLength": 20 },
+                        "from": { "type": "string" },
+                        "to": { "type": "string" },
                         "kind": { "type": "string", "enum": ["FS", "SS", "FF", "SF"] },
                         "lag_minutes": { "type": "integer", "minimum": -9600, "maximum": 9600 },
-                        "why": { "type": "string", "maxLength": 200 }
+                        "why": { "type": "string" }
                     },
                     "required": ["from", "to"]
                 }
             },
-            "rationale": { "type": "string", "maxLength": 600 },
+            "rationale": { "type": "string" },
             "self_score": { "type": "number", "minimum": 0, "maximum": 1 }
         },
         "required": ["estimates"]
