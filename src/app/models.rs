@@ -19,6 +19,7 @@ use crate::llm::provider::{
     Choice, Consent, ModelRole, Models, OFFLINE, OllamaProbe, RoleOptions, Situation, choose,
 };
 use crate::model::{MicroDollars, SessionId};
+use crate::replay::spending::{self, Spending};
 use crate::state::SessionState;
 use crate::store::Store;
 use crate::tools::invoke::Parts;
@@ -80,6 +81,15 @@ impl Drafter {
     /// Whether nothing is asked of a model, now or after consent.
     pub fn is_offline(&self) -> bool {
         self.provider == OFFLINE && self.ask.is_none()
+    }
+
+    /// Counts what other sessions spent today towards the daily cap.
+    pub fn carry_day(&self, store: &Store, own: &SessionId) -> anyhow::Result<()> {
+        let zone = jiff::tz::TimeZone::system();
+        let since = spending::day_start(jiff::Timestamp::now(), &zone);
+        let spent = Spending::since(since).total(&store.reader()?, Some(own))?;
+        self.ledger.carry(Ceiling::Day, spent.0);
+        Ok(())
     }
 
     /// The model that drafts plans, if one does.
@@ -198,6 +208,7 @@ impl Drafter {
             port: own,
             profiles: Arc::new(known.profiles),
         });
+        self.carry_day(store, session)?;
         options.inlet = Some(inlet);
         options.ledger = Some(Arc::clone(&self.ledger));
         Ok(())

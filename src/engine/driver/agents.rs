@@ -10,7 +10,7 @@ use crate::engine::caps;
 use crate::engine::controller;
 use crate::engine::job::{AgentBrief, Job, TaskRef};
 use crate::engine::port::PortMessage;
-use crate::event::{ApprovalEvent, Event, PauseCause, RunEvent, TaskEvent};
+use crate::event::{ApprovalEvent, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent};
 use crate::llm::cost::Ceiling;
 use crate::model::{Answer, CallId, Cap, Failure, RequestId};
 
@@ -148,6 +148,19 @@ impl Driver {
     /// Keeps the books of the models in step with what was decided.
     pub(super) fn follow_books(&self, event: &Event) {
         let Some(ledger) = &self.options.ledger else { return };
+        if let Event::Planning(PlanningEvent::Moved { outcome, .. }) = event {
+            for ceiling in [Ceiling::Session, Ceiling::Turn, Ceiling::Day] {
+                match outcome.as_str() {
+                    // As much again as a session may cost.
+                    "raise_once" => {
+                        let more = self.options.caps.session_cost.0;
+                        ledger.limit(ceiling, Some(ledger.spent(ceiling).saturating_add(more)));
+                    }
+                    "raise_for_the_session" => ledger.limit(ceiling, None),
+                    _ => {}
+                }
+            }
+        }
         if let Event::Run(RunEvent::CapRaised { cap, to }) = event {
             let ceilings: &[Ceiling] = match cap {
                 Cap::RunTokenLimit => &[Ceiling::Tokens],

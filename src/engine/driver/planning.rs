@@ -49,6 +49,9 @@ impl Driver {
             self.end_stage(Outcome::FatalError);
             return;
         };
+        if let Some(ledger) = &self.options.ledger {
+            ledger.begin_turn();
+        }
         let talk = self.state.planning.clone();
         let now = (self.options.clock)();
         let sender = self.stage_in.clone();

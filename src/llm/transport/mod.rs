@@ -2,7 +2,7 @@
 //! step.
 //!
 //! Redirects are never followed, so that a key cannot reach another host. Proxy variables are respected, except for
-//! servers on this machine. Nothing here knows a provider's format; [`Adapter`] does.
+//! servers on this machine. Nothing here knows a provider's format; the adapters do.
 
 mod body;
 mod decode;
