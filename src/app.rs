@@ -229,7 +229,7 @@ impl App {
         let mut options = self.engine_options();
         let drafter = self.drafter(&state, interactive);
         if state.planning.begun {
-            let mut planner = self.planner(id, Vec::new())?;
+            let mut planner = self.planner(store, id, Vec::new())?;
             planner.model = drafter.desk(self).await?;
             options.planner = Some(Arc::new(planner));
         }

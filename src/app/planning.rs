@@ -14,13 +14,15 @@ use crate::engine::{self, Keep, SessionHandle};
 use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
 use crate::llm::provider::Consent;
 use crate::model::{
-    Choice, ChoiceAction, FixedEvent, PlanContext, PolicyOverride, Request, RequestId, RequestKind,
-    SessionId,
+    Choice, ChoiceAction, FixedEvent, Moment, PlanContext, PolicyOverride, Request, RequestId,
+    RequestKind, SessionId,
 };
 use crate::planning::export;
 use crate::planning::gate::{self, GatePolicy, Signals, complexity, features};
 use crate::planning::offline::{Library, Source};
-use crate::state::SessionState;
+use crate::planning::portfolio::{StoredPlan, other_blocks};
+use crate::planning::schedule::OtherBlock;
+use crate::state::{SessionState, SessionStatus};
 use crate::store::{NewSession, SessionSummary, SideWrite, Store};
 
 /// A goal and how it is to be planned.
@@ -66,7 +68,7 @@ impl App {
         let journal = store.acquire(&id)?;
         let mut options = self.engine_options();
         options.keep = self.keeper(store);
-        let mut planner = self.planner(&id, events)?;
+        let mut planner = self.planner(store, &id, events)?;
         planner.model = desk;
         drafter.equip(self, store, &id, Path::new(&workspace), &mut options).await?;
         let name = match &planner.model {
@@ -106,6 +108,7 @@ impl App {
     /// The planner of a session.
     pub(super) fn planner(
         &self,
+        store: &Store,
         session: &SessionId,
         events: Vec<FixedEvent>,
     ) -> anyhow::Result<Planner> {
@@ -114,7 +117,7 @@ impl App {
             library: Arc::new(self.library()?),
             time_zone: zone.iana_name().unwrap_or("UTC").to_owned(),
             events: events.into(),
-            others: Arc::from([]),
+            others: other_plans(store, session)?.into(),
             settings: PlannerSettings::default(),
             session: session.to_string(),
             model: None,
@@ -170,6 +173,49 @@ fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
     let now = Timestamp::now();
     let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
     Ok(export::read_ical(&text, zone.iana_name().unwrap_or("UTC"), now, far)?.events)
+}
+
+/// How many other plans are planned around, the newest first.
+const OTHER_PLANS: usize = 64;
+
+/// The blocks of the person's other approved plans that are not over yet.
+fn other_plans(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>> {
+    let active = [
+        SessionStatus::Held,
+        SessionStatus::Running,
+        SessionStatus::Paused,
+        SessionStatus::Interrupted,
+        SessionStatus::Yours,
+    ];
+    let mut states = Vec::new();
+    for info in store.list_sessions()? {
+        let status = SessionStatus::from_word(&info.summary.status);
+        if info.id != *own && status.is_some_and(|status| active.contains(&status)) {
+            let state = super::history(store, &info.id)?.state_at(info.head)?;
+            if state.planning.schedule.is_some() && state.may_run() {
+                states.push((info.id, state));
+            }
+        }
+        if states.len() >= OTHER_PLANS {
+            break;
+        }
+    }
+    let stored: Vec<StoredPlan<'_>> = states
+        .iter()
+        .filter_map(|(id, state)| {
+            Some(StoredPlan {
+                session: id.as_str(),
+                title: &state.session.title,
+                schedule: state.planning.schedule.as_deref()?,
+                priority_weight: 1.0,
+            })
+        })
+        .collect();
+    let zone = TimeZone::system();
+    let now = Timestamp::now();
+    let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
+    let (from, to) = (Moment::in_zone(now, &zone), Moment::in_zone(far, &zone));
+    Ok(other_blocks(&stored, Some(own.as_str()), from, to))
 }
 
 /// What the person keeps as their way of being talked to.

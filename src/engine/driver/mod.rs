@@ -215,6 +215,7 @@ impl Driver {
     async fn wait(&mut self) -> Result<(), EngineError> {
         let next_timer = self.timers.peek().map(|Reverse((at, _))| *at);
         let pause = next_timer.map(|at| until(at, (self.options.clock)()));
+        let patience = self.patience();
         tokio::select! {
             biased;
             result = acknowledgement(&mut self.unacknowledged) => {
@@ -236,6 +237,7 @@ impl Driver {
                 None => self.close(CloseReason::Quit),
             },
             () = tokio::time::sleep(pause.unwrap_or_default()), if pause.is_some() => self.on_timer(),
+            () = tokio::time::sleep(patience.unwrap_or_default()), if patience.is_some() => self.on_silence(),
             () = tokio::time::sleep(ADAPT_EVERY), if self.options.adapt_jobs && !self.running.is_empty() => self.adapt(),
         }
         Ok(())

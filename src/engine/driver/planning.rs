@@ -123,6 +123,26 @@ impl Driver {
         }
     }
 
+    /// How long the model that drafts may still be silent, or work at all; `None` while none does.
+    pub(super) fn patience(&self) -> Option<std::time::Duration> {
+        self.stage.as_ref()?;
+        let talk = &self.state.planning;
+        self.options.planner.as_ref()?.desk(talk)?;
+        let after = |since: Option<jiff::Timestamp>, seconds: u64| {
+            let limit = jiff::SignedDuration::from_secs(i64::try_from(seconds).ok()?);
+            since?.saturating_add(limit).ok()
+        };
+        let silent = after(talk.last_visible, talk.limits.wall_time_sec)?;
+        let whole = after(talk.segment_began, talk.limits.segment_max_sec)?;
+        Some(super::until(silent.min(whole), (self.options.clock)()))
+    }
+
+    /// The model took too long. What it may still say is not acted on; the person decides.
+    pub(super) fn on_silence(&mut self) {
+        self.cancel_stage();
+        self.end_stage(Outcome::WallTime);
+    }
+
     pub(super) fn cancel_stage(&mut self) {
         if let Some(stage) = self.stage.take() {
             stage.cancel.cancel();

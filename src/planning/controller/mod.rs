@@ -80,6 +80,7 @@ fn resume_of(view: &View<'_>, row: &Row, to: Place) -> Option<Place> {
             let stage = row.blamed.or_else(|| view.place.state.stage()).unwrap_or(Stage::Outline);
             Some(Place::at(stage.draft()))
         }
+        Some(PauseKind::Cap) if view.place.state.works() => Some(view.place),
         Some(PauseKind::Cap) => match view.scope {
             Some(scope) => Some(Place::at(scope.draft())),
             None => view.resume.or(Some(Place::at(PlanState::DraftOutline))),
@@ -109,6 +110,7 @@ fn reason_of(to: Place, row: &Row, outcome: Outcome) -> Option<EscalateReason> {
         (_, Some(PauseKind::Approval)) => EscalateReason::NoResponse,
         (_, Some(PauseKind::Budget)) => EscalateReason::Budget,
         (_, Some(PauseKind::Cap)) => match outcome {
+            Outcome::WallTime => EscalateReason::CapWallTime,
             Outcome::Continue => EscalateReason::CapContinues,
             Outcome::UseRelaxation | Outcome::UseStructuralRelaxation => {
                 EscalateReason::CapEscalations

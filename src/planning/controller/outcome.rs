@@ -35,6 +35,8 @@ outcomes! {
     ToolError = "tool_error",
     /// A model answered, but not in a form that can be used.
     InvalidOutput = "invalid_output",
+    /// Nothing was seen of the work for too long, or it took too long in all.
+    WallTime = "wall_time",
     /// The next call would exceed a budget.
     Budget = "budget",
     Valid = "valid",

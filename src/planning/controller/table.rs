@@ -258,6 +258,7 @@ pub const ROWS: &[Row] = &[
         .with(&[RetryOwn]),
     row("draft.output_spent", AnyDraft, O::InvalidOutput, Pause(P::Validation)),
     row("draft.fatal", AnyDraft, O::FatalError, To(S::Aborted)),
+    row("draft.wall_time", AnyDraft, O::WallTime, Pause(P::Cap)),
     row("draft.budget", AnyDraft, O::Budget, Pause(P::Budget)),
     // Approvals, in time or overdue.
     row("approve.pattern", Seeking(T::Pattern), O::Approved, To(S::DraftOutline))
