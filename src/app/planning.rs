@@ -125,16 +125,15 @@ impl App {
     }
 
     /// The built-in templates and those in the config directory. One with an error is told and left out.
-    #[expect(
-        clippy::print_stderr,
-        reason = "a broken template must not spoil the plan on standard output"
-    )]
     fn library(&self) -> anyhow::Result<Library> {
         let templates = own_files(&self.config_dir().join("templates"))?;
         let topics = own_files(&self.config_dir().join("topics"))?;
         let (library, errors) = Library::with(&sources(&templates), &sources(&topics));
         for error in errors {
-            eprintln!("planwright: {}", crate::text::clean_line(&error.to_string()));
+            crate::cli::tell(&format!(
+                "planwright: {}",
+                crate::text::clean_line(&error.to_string())
+            ));
         }
         Ok(library)
     }

@@ -56,7 +56,8 @@ pub(super) fn fork(shared: &Shared, args: &ForkArgs) -> anyhow::Result<Exit> {
         None => None,
     };
     let state = history.state_at(at)?;
-    let plan = ForkPlan::new(&id, &state, new_plan).map_err(|error| {
+    let imported = state.session.foreign || store.session(&id)?.imported.is_some();
+    let plan = ForkPlan::new(&id, &state, imported, new_plan).map_err(|error| {
         Problem::failed(error.to_string()).remedy("choose a later event with --at")
     })?;
     let mut out = Out::new();
@@ -108,8 +109,8 @@ pub(crate) fn create(
     for event in &plan.events {
         say(event.clone(), &mut fold)?;
     }
-    // Tasks run where the person is now, not where the parent's author was.
-    if !std::path::Path::new(&fold.session.workspace).is_dir() {
+    // Tasks run where the person is now, not where the author of an import was, or where nothing is any more.
+    if fold.session.foreign || !std::path::Path::new(&fold.session.workspace).is_dir() {
         let workspace = std::env::current_dir()?.to_string_lossy().into_owned();
         say(SessionEvent::WorkspaceMoved { workspace }.into(), &mut fold)?;
     }

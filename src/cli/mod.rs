@@ -30,6 +30,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use exit::{Exit, Problem};
 pub use out::Out;
+pub(crate) use out::tell;
 
 /// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
 #[derive(Debug, Parser)]
@@ -51,7 +52,7 @@ Examples:
   planwright check plan.toml            find mistakes in a plan file
 
 Exit codes: 0 success, 1 the plan or a task failed, 2 usage, 3 an answer is needed, 4 a cap was hit,
-129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
+129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM.";
 
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]
@@ -148,8 +149,12 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version go to standard output and are no error.
-            let _ = error.print();
+            // Help and version go to standard output and are no error. A mistake repeats what was typed.
+            if error.use_stderr() {
+                tell(error.render().to_string().trim_end());
+            } else {
+                let _ = error.print();
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -186,7 +191,6 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 }
 
 /// Prints the final error, what it means and what to do, and gives its exit code.
-#[expect(clippy::print_stderr, reason = "this is the one place where the final error is printed")]
 fn report(error: &anyhow::Error) -> Exit {
     let mut exit = Exit::Failed;
     let mut hint = None;
@@ -206,9 +210,9 @@ fn report(error: &anyhow::Error) -> Exit {
             lines.push(text);
         }
     }
-    eprintln!("planwright: {}", crate::text::clean(&lines.join(": ")));
+    tell(&format!("planwright: {}", lines.join(": ")));
     if let Some(hint) = hint {
-        eprintln!("  {}", crate::text::clean(&hint));
+        tell(&format!("  {hint}"));
     }
     exit
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Exit, Out, Problem, Shared};
+use super::{Exit, Out, Problem, Shared, tell};
 use crate::app::{self, App};
 use crate::engine::SessionHandle;
 use crate::engine::resume::TakeUp;
@@ -75,10 +75,6 @@ pub(super) fn open_session(app: &App, name: &str) -> anyhow::Result<(Store, Sess
 }
 
 /// Takes up a session to go on with it: an interrupted run goes on, a plan that was approved and kept is run.
-#[expect(
-    clippy::print_stderr,
-    reason = "standard output is for the records, which a script may read"
-)]
 pub(super) async fn take_up(
     shared: &Shared,
     app: &App,
@@ -94,7 +90,7 @@ pub(super) async fn take_up(
     if shared.headless && !shared.json {
         let place = workspace
             .map_or_else(|| state.session.workspace.clone(), |path| path.display().to_string());
-        eprintln!("session {} goes on in {}", id.short(), crate::text::clean_line(&place));
+        tell(&format!("session {} goes on in {}", id.short(), crate::text::clean_line(&place)));
     }
     if state.may_run() && state.run.phase == RunPhase::Idle {
         let _ = handle.commands.send(Command::Run { by: Actor::Person }).await;
@@ -235,17 +231,15 @@ async fn any_signal() -> std::io::Result<&'static str> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;
+    let mut quit = signal(SignalKind::quit())?;
     Ok(tokio::select! {
+        _ = quit.recv() => "SIGQUIT",
         _ = interrupt.recv() => "SIGINT",
         _ = terminate.recv() => "SIGTERM",
         _ = hang_up.recv() => "SIGHUP",
     })
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "standard output is for the records, which a script may read"
-)]
 fn parting(id: &SessionId, state: &SessionState) {
     let counts = state.tasks.counts();
     let next = if state.status() == SessionStatus::Interrupted {
@@ -253,26 +247,22 @@ fn parting(id: &SessionId, state: &SessionState) {
     } else {
         "Replay it: planwright replay"
     };
-    eprintln!(
+    tell(&format!(
         "session {}: {}, {} of {} done. {next} {}",
         id.short(),
         state.status().word(),
         counts.done,
         counts.total(),
         id.short()
-    );
+    ));
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "standard output is for the records, which a script may read"
-)]
 fn needs_person(id: &SessionId, state: &SessionState) {
-    eprintln!("session {} waits for you:", id.short());
+    tell(&format!("session {} waits for you:", id.short()));
     for line in headless::open_questions(state) {
-        eprintln!("  {line}");
+        tell(&format!("  {line}"));
     }
-    eprintln!("go on with: planwright resume {}", id.short());
+    tell(&format!("go on with: planwright resume {}", id.short()));
 }
 
 async fn watch(

@@ -46,10 +46,11 @@ pub struct NewPlan {
 
 impl ForkPlan {
     /// Works out what a fork after `state` takes over. A task is reused where it was done and does the same after the
-    /// same, told by its content key; everything else is done again.
+    /// same, told by its content key; everything else is done again. `imported` says that the session came from elsewhere.
     pub fn new(
         parent: &SessionId,
         state: &SessionState,
+        imported: bool,
         new_plan: Option<NewPlan>,
     ) -> Result<Self, ForkError> {
         let old = state.plan.current.as_ref().ok_or(ForkError::NoPlan(state.seq))?;
@@ -83,17 +84,23 @@ impl ForkPlan {
             revision,
             events: Vec::new(),
         };
-        plan.events = plan.first_events(state, old);
+        plan.events = plan.first_events(state, imported, old);
         Ok(plan)
     }
 
-    fn first_events(&self, state: &SessionState, old: &Arc<PlanRevision>) -> Vec<Event> {
+    fn first_events(
+        &self,
+        state: &SessionState,
+        imported: bool,
+        old: &Arc<PlanRevision>,
+    ) -> Vec<Event> {
         let mut events: Vec<Event> = vec![
             SessionEvent::Forked {
                 parent: self.parent.to_string(),
                 at: self.at,
                 reuses: self.reuses.len() as u32,
                 reruns: self.reruns.len() as u32,
+                imported,
             }
             .into(),
         ];

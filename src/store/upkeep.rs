@@ -95,6 +95,9 @@ pub(super) fn integrity(reader: &Reader, depth: Depth) -> Result<Integrity, Stor
     };
     let mut problems = texts(connection, sql).doing(CHECKING, database)?;
     problems.retain(|problem| problem != "ok");
+    if depth == Depth::Full {
+        problems.extend(dangling(connection).doing(CHECKING, database)?);
+    }
     let sessions = spans(connection).doing(CHECKING, database)?;
     for span in &sessions {
         problems.extend(gap(connection, span).doing(CHECKING, database)?);
@@ -103,6 +106,18 @@ pub(super) fn integrity(reader: &Reader, depth: Depth) -> Result<Integrity, Stor
         }
     }
     Ok(Integrity { problems, sessions: sessions.len() as u64 })
+}
+
+/// Rows that refer to rows which are not there.
+fn dangling(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection
+        .prepare("SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2")?
+        .query_map([], |row| {
+            let (table, parent, rows): (String, String, i64) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(format!("{rows} rows of {table} refer to rows of {parent} that are not there"))
+        })?
+        .collect()
 }
 
 /// Reads every event of a session, and says why if one cannot be read.

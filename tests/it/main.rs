@@ -9,10 +9,13 @@
 mod crash;
 mod engine;
 mod exchange;
+mod faults;
+mod fuzz;
 mod models;
 mod planning;
 mod program;
 mod screen;
+mod supply;
 mod support;
 mod tools;
 mod torture;
