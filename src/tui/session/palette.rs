@@ -136,5 +136,6 @@ fn is_answer(action: Action) -> bool {
             | Action::TakeOver
             | Action::Again
             | Action::PassOver
+            | Action::Ideas
     )
 }
