@@ -1,5 +1,6 @@
 //! Reading the config file, with errors that name the place and the nearest right name.
 
+mod agents;
 mod models;
 
 use std::path::{Path, PathBuf};
@@ -112,11 +113,15 @@ impl Reader<'_> {
             "tools" => self.tools(item, settings)?,
             "permissions" => self.permissions(item, settings)?,
             "mcp" => self.mcp(item, settings)?,
+            _ if agents::NAMES.contains(&name) => {
+                self.agent_setting(name, item, &mut settings.agents)?;
+            }
             _ if models::NAMES.contains(&name) => {
                 self.model_setting(name, item, &mut settings.models)?;
             }
             _ => {
-                let known: Vec<&'static str> = NAMES.into_iter().chain(models::NAMES).collect();
+                let known: Vec<&'static str> =
+                    NAMES.into_iter().chain(models::NAMES).chain(agents::NAMES).collect();
                 return Err(self.unknown(name, item, &known));
             }
         }
@@ -236,7 +241,7 @@ fn line_of(text: &str, offset: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Settings, String> {
+    pub(super) fn read(text: &str) -> Result<Settings, String> {
         let mut settings = Settings::default();
         apply(text, Path::new("config.toml"), &mut settings).map_err(|error| error.to_string())?;
         Ok(settings)

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 mod agents;
 mod planning;
 
+use super::agent_runner::HANDED_OVER;
 use super::caps;
 use super::controller::{self, Effect};
 use super::coordinator;
@@ -31,8 +32,8 @@ use crate::event::{
     Record, RepeatClass, RiskClass, RunEvent, SessionEvent, TaskEvent,
 };
 use crate::model::{
-    Answer, CallId, Category, Digest, Failure, Repeat, RequestId, RunKind, Seq, SkipReason,
-    TaskNode,
+    Answer, CallId, Category, Digest, Failure, Repeat, Request, RequestId, RunKind, Seq,
+    SkipReason, TaskId, TaskNode,
 };
 use crate::replay::CHECKPOINT_INTERVAL;
 use crate::state::{Checkpoint, RunPhase, SessionState};
@@ -111,6 +112,10 @@ pub(super) struct Driver {
     port: mpsc::UnboundedReceiver<PortMessage>,
     /// Questions of agents, and who waits for the answer.
     asked: HashMap<RequestId, oneshot::Sender<Answer>>,
+    /// Answers to questions that another process left open and whose agent has not come back to them yet.
+    answered_early: Vec<(Arc<Request>, Answer)>,
+    /// Calls in doubt that the person wants made again, by task and number.
+    run_again: Vec<(TaskId, u32)>,
     /// What is to be kept beside the journal with the next batch.
     beside: Vec<SideWrite>,
     /// The last event that went to the journal, durable or not.
@@ -157,6 +162,8 @@ impl Driver {
             stage_out,
             port,
             asked: HashMap::new(),
+            answered_early: Vec::new(),
+            run_again: Vec::new(),
             beside: Vec::new(),
             sent,
         };
@@ -448,6 +455,9 @@ impl Driver {
                 self.revive_dependents(task);
             }
             Err(failure) if failure.code == "cap_reached" => self.hold_for_money(call, &failure),
+            Err(failure) if failure.code == HANDED_OVER => {
+                self.say(TaskEvent::HandedOver { task: call.task.clone() });
+            }
             Err(failure) => {
                 let retry_in_ms = coordinator::retry_delay_ms(failure.category, attempt);
                 let gone = retry_in_ms.is_none();
