@@ -19,7 +19,7 @@ use crate::tools::context::HeldPermit;
 use crate::tools::process::{CallReport, Reports};
 
 /// The code of an end at which the person takes the task over.
-pub(super) const HANDED_OVER: &str = "handed_over";
+pub(in crate::engine) const HANDED_OVER: &str = "handed_over";
 
 /// Shell tasks go to the shell, those of agents to an agent.
 #[derive(Clone, Debug)]
