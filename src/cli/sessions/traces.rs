@@ -63,7 +63,13 @@ pub(super) fn list(
     Ok(Exit::Success)
 }
 
-pub(super) fn one(shared: &Shared, session: &str, trace_id: &str) -> anyhow::Result<Exit> {
+/// Prints one trace, or those of its steps that have a label.
+pub(super) fn one(
+    shared: &Shared,
+    session: &str,
+    trace_id: &str,
+    prdv: Option<&str>,
+) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
     let Some(store) = app.read_store()? else { return Err(app::no_session(session)) };
     let id = app::find(&store, session)?;
@@ -77,7 +83,11 @@ pub(super) fn one(shared: &Shared, session: &str, trace_id: &str) -> anyhow::Res
         }
         .into());
     };
-    let value = to_json(trace);
+    let mut trace = trace.clone();
+    if let Some(prdv) = prdv {
+        trace.steps.retain(|step| step.metadata.get("prdv").is_some_and(|own| own == prdv));
+    }
+    let value = to_json(&trace);
     Out::new().line(&if shared.json {
         value.to_string()
     } else {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Desk, Said, code, words};
+use crate::program::json_lines;
 
 fn saves(count: usize) -> Vec<Said<'static>> {
     let save = |number: usize| {
@@ -66,6 +67,19 @@ fn the_way_of_thinking_is_a_setting() {
     let round = ["proposer", "critic", "synthesizer"];
     assert_eq!(of("agent_role")[..6], [round, round].concat());
     assert_eq!(of("prdv")[..3], ["plan", "debate", "validate"]);
+    // A trace can be read by these labels alone.
+    let traces = json_lines(&desk.place.run(&["sessions", "traces", "last", "--json"]));
+    let id = traces[0]["trace_id"].as_str().unwrap();
+    let shown = |more: &[&str]| -> Vec<Value> {
+        let args = [&["sessions", "show", "last", "--json", "--trace", id], more].concat();
+        let output = desk.place.run(&args);
+        let trace: Value = serde_json::from_slice(&output.stdout).unwrap();
+        trace["steps"].as_array().unwrap().clone()
+    };
+    let debate = shown(&["--prdv", "debate"]);
+    assert_eq!(debate.len(), 2, "{debate:?}");
+    assert!(debate.iter().all(|step| step["metadata"]["agent_role"] == "critic"), "{debate:?}");
+    assert!(shown(&[]).len() > debate.len());
 
     // Directly, nothing is debated; the gate by the flag says what the setting leaves open.
     let desk = Desk::new("reasoning_mode = \"direct\"\n");
