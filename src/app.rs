@@ -58,6 +58,7 @@ impl App {
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
+        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
         let flag = |name: &str| Origin::CommandLine(name.to_owned());
         models.provider.overlay(shared.provider.clone(), || flag("--provider"));

@@ -31,7 +31,6 @@ pub struct GoalWish {
     pub goal: String,
     /// What the person set on the command line, over their stored defaults.
     pub policy: PolicyOverride,
-    pub gate: GatePolicy,
     /// A calendar file to plan around.
     pub calendar: Option<PathBuf>,
 }
@@ -99,7 +98,10 @@ impl App {
                 drafter: name,
             }
             .into(),
-            AgentEvent::Gated { decision: gated(&goal, &wish.gate)? }.into(),
+            AgentEvent::Gated {
+                decision: gated(&goal, &self.gate_policy(), u64::from(self.agent_limits().loops))?,
+            }
+            .into(),
         ];
         if asks_style {
             first.push(PlanningEvent::StyleUnknown {}.into());
@@ -311,14 +313,14 @@ const STYLE_NOTE: &str = "preference_probe";
 const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
 /// Whether a single pass is enough, by the words of the goal alone.
-fn gated(goal: &str, policy: &GatePolicy) -> anyhow::Result<serde_json::Value> {
+fn gated(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_json::Value> {
     let signals = Signals {
         // One deterministic drafter gives one sample, which agrees with itself.
         overlap: None,
         conflict: Some(0.0),
         complexity: Some(complexity(features(goal))),
     };
-    let decision = gate::decide(policy, signals, 3, None);
+    let decision = gate::decide(policy, signals, loops, None);
     serde_json::to_value(decision).context("writing the gate's decision")
 }
 

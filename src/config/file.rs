@@ -1,5 +1,6 @@
 //! Reading the config file, with errors that name the place and the nearest right name.
 
+mod agents;
 mod models;
 mod planning;
 
@@ -116,12 +117,19 @@ impl Reader<'_> {
             _ if planning::NAMES.contains(&name) => {
                 self.planning_setting(name, item, &mut settings.planning)?;
             }
+            _ if agents::NAMES.contains(&name) => {
+                self.agent_setting(name, item, &mut settings.agents)?;
+            }
             _ if models::NAMES.contains(&name) => {
                 self.model_setting(name, item, &mut settings.models)?;
             }
             _ => {
-                let known: Vec<&'static str> =
-                    NAMES.into_iter().chain(planning::NAMES).chain(models::NAMES).collect();
+                let known: Vec<&'static str> = NAMES
+                    .into_iter()
+                    .chain(planning::NAMES)
+                    .chain(models::NAMES)
+                    .chain(agents::NAMES)
+                    .collect();
                 return Err(self.unknown(name, item, &known));
             }
         }
@@ -241,7 +249,7 @@ fn line_of(text: &str, offset: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Settings, String> {
+    pub(super) fn read(text: &str) -> Result<Settings, String> {
         let mut settings = Settings::default();
         apply(text, Path::new("config.toml"), &mut settings).map_err(|error| error.to_string())?;
         Ok(settings)

@@ -6,6 +6,7 @@
     reason = "a test binary has no outside, and its panics are its findings"
 )]
 
+mod agents;
 mod crash;
 mod engine;
 mod exchange;

@@ -72,6 +72,7 @@ pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp
         Command::CancelTask { task } => cancel(state, task),
         Command::SetJobs { jobs } => set_jobs(state, *jobs),
         Command::SetPolicy { set, save, by } => Ok(planning::set_policy(set, *save, *by)),
+        Command::SetGate { when } => Ok(planning::set_gate(state, *when)),
         Command::Comment { node, text } => planning::comment(state, node, text),
         Command::Lock { node, on } => planning::lock(state, node, *on),
         Command::Edit { edit } => planning::edit(state, edit, now),
