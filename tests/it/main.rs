@@ -6,9 +6,11 @@
     reason = "a test binary has no outside, and its panics are its findings"
 )]
 
+mod conversation;
 mod crash;
 mod engine;
 mod exchange;
+mod live_planning;
 mod models;
 mod planning;
 mod program;
