@@ -188,6 +188,10 @@ impl<L: Lines> Follower<L> {
             _ if self.state.plan.abandoned => return Some(Ending::Failed),
             _ => {}
         }
+        let kept = self.state.may_run() && self.state.run.phase == RunPhase::Idle;
+        if self.answers.keeps_plans && !self.state.planning.begun && kept {
+            return Some(Ending::Success);
+        }
         if self.answers.keeps_plans && self.state.planning.begun {
             match self.state.planning.place.state {
                 PlanState::Complete => return Some(Ending::Success),

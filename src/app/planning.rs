@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::{App, PROGRAM};
 use crate::engine::controller::planning::thread_id;
-use crate::engine::planner::{Planner, PlannerSettings};
+use crate::engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
 use crate::engine::{self, Keep, SessionHandle};
 use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
 use crate::llm::provider::Consent;
@@ -122,6 +122,7 @@ impl App {
         session: &SessionId,
         events: Vec<FixedEvent>,
     ) -> anyhow::Result<Planner> {
+        check_tools(&PLAN_TOOLS).context("the tools of planning do not fit together")?;
         let zone = TimeZone::system();
         let planning = &self.settings.planning;
         Ok(Planner {

@@ -7,9 +7,11 @@
 )]
 
 mod agents;
+mod conversation;
 mod crash;
 mod engine;
 mod exchange;
+mod live_planning;
 mod models;
 mod planning;
 mod program;
