@@ -114,11 +114,11 @@ impl Reader<'_> {
             "tools" => self.tools(item, settings)?,
             "permissions" => self.permissions(item, settings)?,
             "mcp" => self.mcp(item, settings)?,
-            _ if planning::NAMES.contains(&name) => {
-                self.planning_setting(name, item, &mut settings.planning)?;
-            }
             _ if agents::NAMES.contains(&name) => {
                 self.agent_setting(name, item, &mut settings.agents)?;
+            }
+            _ if planning::NAMES.contains(&name) => {
+                self.planning_setting(name, item, &mut settings.planning)?;
             }
             _ if models::NAMES.contains(&name) => {
                 self.model_setting(name, item, &mut settings.models)?;

@@ -286,6 +286,17 @@ impl Settings {
             row("confidence_escalate", &self.confidence_escalate),
             row("confidence_weights", &self.confidence_weights),
         ];
+        let agents = &self.agents;
+        rows.extend([
+            row("reasoning_mode", &agents.reasoning_mode),
+            row("loops", &agents.loops),
+            row("lookups_per_step", &agents.lookups_per_step),
+            row("gate_policy_enabled", &agents.gate.policy_enabled),
+            row("gate_retrieval_overlap_threshold", &agents.gate.retrieval_overlap_threshold),
+            row("gate_nli_conflict_threshold", &agents.gate.nli_conflict_threshold),
+            row("gate_complexity_threshold", &agents.gate.complexity_threshold),
+            row("gate_user_overrides", &agents.gate.user_overrides),
+        ]);
         let planning = &self.planning;
         rows.extend([
             row("turn_limit", &planning.turn_limit),
@@ -300,17 +311,6 @@ impl Settings {
             row("allow_new_subtype_proposals", &planning.allow_new_subtype_proposals),
             row("require_rfc_for_new_subtype", &planning.require_rfc_for_new_subtype),
             row("policy", &planning.policy),
-        ]);
-        let agents = &self.agents;
-        rows.extend([
-            row("reasoning_mode", &agents.reasoning_mode),
-            row("loops", &agents.loops),
-            row("lookups_per_step", &agents.lookups_per_step),
-            row("gate_policy_enabled", &agents.gate.policy_enabled),
-            row("gate_retrieval_overlap_threshold", &agents.gate.retrieval_overlap_threshold),
-            row("gate_nli_conflict_threshold", &agents.gate.nli_conflict_threshold),
-            row("gate_complexity_threshold", &agents.gate.complexity_threshold),
-            row("gate_user_overrides", &agents.gate.user_overrides),
         ]);
         let models = &self.models;
         rows.extend([

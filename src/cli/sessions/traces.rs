@@ -163,7 +163,7 @@ fn agents(out: &mut Out, shares: &[AgentShare]) -> anyhow::Result<()> {
 
 fn agent_line(share: &AgentShare) -> String {
     let parts = [share.ms, share.model_ms, share.tool_ms, share.person_ms, share.engine_ms];
-    let parts = parts.map(|ms| format!("{:>8}", elapsed(ms)));
+    let parts = parts.map(|ms| format!("{:>8}", format!("{ms} ms")));
     format!("  {}  {}", parts.join(" "), text::clean_line(&share.task))
 }
 

@@ -17,7 +17,7 @@ use crate::text::{Redactor, StreamRedactor};
 /// Pieces of an answer are shown when they are this long,
 const PIECE: usize = 200;
 /// or this old.
-pub(super) const PAUSE: Duration = Duration::from_millis(250);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
 /// The voice of one attempt. What it says is what its progress is folded from, so that a task that is taken up again
 /// knows exactly what it knew before.

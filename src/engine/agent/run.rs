@@ -317,6 +317,10 @@ impl Run<'_> {
     pub(super) fn failed(&self, error: &ModelError) -> Failure {
         let mut failure: Failure = error.into();
         failure.message = self.hide(&failure.message);
+        // The same prompt is too long the next time as well.
+        if failure.code == "context_length_exceeded" {
+            failure.category = Category::Critical;
+        }
         failure
     }
 
