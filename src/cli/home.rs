@@ -15,9 +15,7 @@ use crate::model::{Seq, SessionId};
 use crate::replay::library::Search;
 use crate::state::{SessionState, SessionStatus};
 use crate::store::{SessionInfo, Store, StoreError, WordQuery};
-use crate::tui::{
-    self, ExitReason, Found, HomeExit, HomeView, ListItem, SessionView, UiSettings,
-};
+use crate::tui::{self, ExitReason, Found, HomeExit, HomeView, ListItem, SessionView, UiSettings};
 
 /// How many steps a search on the screen brings.
 const HITS: usize = 200;

@@ -90,10 +90,7 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
 }
 
 /// The records of a file, read as an import would and kept nowhere.
-fn file_records(
-    app: &App,
-    file: &Path,
-) -> anyhow::Result<(SessionId, Vec<Record>, Vec<Bookmark>)> {
+fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record>, Vec<Bookmark>)> {
     let (mut records, mut marks) = (Vec::new(), Vec::new());
     let id = match import::read(file, app).map_err(|error| import::problem(&error))? {
         Read::Told { records: told, .. } => {

@@ -12,6 +12,7 @@ mod exchange;
 mod models;
 mod planning;
 mod program;
+mod replaying;
 mod screen;
 mod support;
 mod tools;

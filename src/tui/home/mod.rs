@@ -259,10 +259,7 @@ impl App for Home {
                         self.filter.on_paste(&text);
                         self.list.narrow(self.filter.text());
                     }
-                    HomeFocus::List
-                    | HomeFocus::Remove
-                    | HomeFocus::Today
-                    | HomeFocus::Found => {}
+                    HomeFocus::List | HomeFocus::Remove | HomeFocus::Today | HomeFocus::Found => {}
                 }
                 Flow::Draw
             }
