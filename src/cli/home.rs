@@ -23,7 +23,7 @@ const HITS: usize = 200;
 pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
     if shared.headless {
-        return super::sessions::list(shared);
+        return super::sessions::list(shared, None);
     }
     let app = App::settings_only(shared)?;
     let settings = app.ui_settings()?;

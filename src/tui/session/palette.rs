@@ -135,5 +135,6 @@ fn is_answer(action: Action) -> bool {
             | Action::TakeOver
             | Action::Again
             | Action::PassOver
+            | Action::Ideas
     )
 }
