@@ -15,6 +15,7 @@ mod live_planning;
 mod models;
 mod planning;
 mod program;
+mod replaying;
 mod screen;
 mod support;
 mod tools;

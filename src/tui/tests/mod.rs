@@ -6,6 +6,7 @@ mod frames;
 mod hostile;
 pub(crate) mod lint;
 pub(crate) mod planned;
+mod replaying;
 mod requests;
 mod sessions;
 mod views;
