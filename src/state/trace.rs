@@ -4,6 +4,9 @@
 //! session is. Text is passed on as it was journaled; whoever draws or prints it cleans it.
 
 mod planning;
+mod why;
+
+pub use why::why;
 
 use jiff::Timestamp;
 
@@ -265,7 +268,9 @@ fn approval(event: &ApprovalEvent) -> Projection {
             (EntryKind::Asked, format!("{}  {}", request.question, request.why), None)
         }
         ApprovalEvent::Answered { id, answer, by } => {
-            let typed = answer.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            // What was asked for stands in the event that takes it up.
+            let typed = answer.text.as_ref().filter(|_| answer.action != ChoiceAction::RequestChanges);
+            let typed = typed.map(|text| format!(": {text}")).unwrap_or_default();
             let text = format!("{id} {} {}{typed}", action_word(answer.action), by_whom(*by));
             (EntryKind::Answered, text, None)
         }
