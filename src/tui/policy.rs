@@ -187,19 +187,6 @@ impl Dial {
     }
 }
 
-/// What was asked already, and whether the goal is small enough to skip the outline.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
-    pub(crate) approved: &'a BTreeSet<ApprovalTarget>,
-    pub(crate) small_goal: bool,
-}
-
-impl<'a> Asked<'a> {
-    pub(crate) fn of(talk: &'a PlanningSlice) -> Self {
-        Self { approved: &talk.approved, small_goal: talk.small_goal }
-    }
-}
-
 /// The policy in one line, for the rule of the closed panel.
 pub(crate) fn summary(policy: &InteractionPolicy, planning: &PlanningSlice) -> String {
     let questions = match policy.probing_depth {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{EntryKind, Projection};
 use crate::event::{AgentEvent, PlanningEvent};
-use crate::model::{CommentOutcome, Place, PlanState};
+use crate::model::{CommentOutcome, Place, PlanState, ReActStep};
 use crate::text::units::counted;
 
 /// The kind of step an event of planning or of an agent is by its wire name; `None` for those that only keep books.
@@ -233,7 +233,7 @@ pub(super) fn agent(event: &AgentEvent) -> Option<Projection> {
 }
 
 /// What an executor, a planner or the rules above them decided.
-fn decided(decision: &serde_json::Value) -> (String, Option<String>) {
+fn decided(decision: &Value) -> (String, Option<String>) {
     if let Some(by) = decision.get("permission") {
         return (permitted(by), None);
     }
@@ -295,8 +295,20 @@ fn decided(decision: &serde_json::Value) -> (String, Option<String>) {
     (text, Some(reasoning).filter(|words| !words.is_empty()))
 }
 
+/// A thought with who thinks it, where that is not the one who does the task.
+fn spoken(step: &ReActStep) -> std::borrow::Cow<'_, str> {
+    let role = step.metadata.get("agent_role").and_then(Value::as_str);
+    match role {
+        Some(role @ ("proposer" | "critic" | "synthesizer")) => {
+            let prdv = step.metadata.get("prdv").and_then(Value::as_str).unwrap_or_default();
+            format!("{role} ({prdv}): {}", step.content).into()
+        }
+        _ => step.content.as_str().into(),
+    }
+}
+
 /// What let a call pass.
-fn permitted(by: &serde_json::Value) -> String {
+fn permitted(by: &Value) -> String {
     let word = |name: &str| by.get(name).and_then(|value| value.as_str()).unwrap_or_default();
     match word("by") {
         "plan" => format!("allowed by plan {}", &word("revision").get(..7).unwrap_or_default()),

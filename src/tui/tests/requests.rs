@@ -3,7 +3,7 @@
 use super::fixture::{Fixture, Shown, pass};
 use super::planned::{discussed, every_request, outlined, scheduled};
 use crate::event::Command;
-use crate::model::{Actor, ApprovalPolicy, ChoiceAction, Doer, PlanEdit, TaskId};
+use crate::model::{Actor, ApprovalPolicy, ChoiceAction, Doer, GateWhen, PlanEdit, TaskId};
 use crate::tui::panes::plan::View;
 
 fn settled(fixture: &Fixture) -> Shown {

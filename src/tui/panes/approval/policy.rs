@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::model::InteractionPolicy;
 use crate::tui::context::PaneContext;
-use crate::tui::policy::{Asked, DIALS, Dial};
+use crate::tui::policy::{DIALS, Dial};
 use crate::tui::theme::Role;
 use crate::tui::widgets::Line;
 
