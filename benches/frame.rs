@@ -118,6 +118,7 @@ fn settings() -> UiSettings {
         color: ColorDepth::True,
         now: || start() + SignedDuration::from_hours(40),
         time_zone: jiff::tz::TimeZone::UTC,
+        changes: None,
     }
 }
 

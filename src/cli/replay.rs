@@ -54,12 +54,12 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
     if shared.headless {
         return print(shared, &mut history, args.at.map_or(head, Seq));
     }
-    let settings = app.ui_settings()?;
     let marks = match &live {
         Some(store) => app::desk::bookmarks(store, &id)?,
         None => header_marks,
     };
     let made = block_on(async {
+        let settings = app.watched_settings(shared)?;
         let view = SessionView {
             head: match &live {
                 Some(store) => app::follow(store, &id)?,
@@ -90,10 +90,7 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
 }
 
 /// The records of a file, read as an import would and kept nowhere.
-fn file_records(
-    app: &App,
-    file: &Path,
-) -> anyhow::Result<(SessionId, Vec<Record>, Vec<Bookmark>)> {
+fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record>, Vec<Bookmark>)> {
     let (mut records, mut marks) = (Vec::new(), Vec::new());
     let id = match import::read(file, app).map_err(|error| import::problem(&error))? {
         Read::Told { records: told, .. } => {
@@ -117,7 +114,7 @@ fn file_records(
 }
 
 /// The same as lines, up to an event.
-fn print(shared: &Shared, history: &mut History, upto: Seq) -> anyhow::Result<Exit> {
+pub(super) fn print(shared: &Shared, history: &mut History, upto: Seq) -> anyhow::Result<Exit> {
     let mut out = super::Out::new();
     let zone = jiff::tz::TimeZone::system();
     for number in 1..=upto.0 {

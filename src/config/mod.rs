@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use consent::remember_consent;
-pub use file::ConfigError;
+pub use file::{ConfigError, known_names};
 pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
 use serde::Serialize;

@@ -14,11 +14,8 @@ pub fn markdown(found: &Comparison) -> String {
     }
     out.push_str("\n| | A | B | B - A |\n| --- | ---: | ---: | ---: |\n");
     for figure in found.figures() {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} |",
-            figure.name, figure.a, figure.b, figure.change
-        );
+        let _ =
+            writeln!(out, "| {} | {} | {} | {} |", figure.name, figure.a, figure.b, figure.change);
     }
     let _ = writeln!(out, "\nPlan: {}\n", line(&found.plan_line()));
     for text in found.divergence_lines() {
@@ -49,9 +46,10 @@ pub fn markdown(found: &Comparison) -> String {
 }
 
 fn named(side: &Side) -> String {
-    let fork = side.fork_of.as_ref().map(|(parent, at)| {
-        format!(", fork of {} at event {at}", escape(parent.short()))
-    });
+    let fork = side
+        .fork_of
+        .as_ref()
+        .map(|(parent, at)| format!(", fork of {} at event {at}", escape(parent.short())));
     let id = escape(side.session.short());
     format!("{id} {}{}", line(&side.title), fork.unwrap_or_default())
 }

@@ -190,7 +190,8 @@ mod tests {
 
     /// A session in which `a` and `c` are done, `b` waits for `a`, and `d` for both `b` and `c`.
     fn session() -> Vec<Record> {
-        let mut tasks = ["a", "b", "c", "d"].map(|id| TaskNode::new(id, format!("Do {id}"))).to_vec();
+        let mut tasks =
+            ["a", "b", "c", "d"].map(|id| TaskNode::new(id, format!("Do {id}"))).to_vec();
         tasks[1].dependencies = vec![Link::finish_to_start("a")];
         tasks[3].dependencies = vec![Link::finish_to_start("b"), Link::finish_to_start("c")];
         let facts = resolve(&tasks, |_| true).unwrap().facts(&tasks);
@@ -208,8 +209,13 @@ mod tests {
         for id in ["a", "b", "c"] {
             let task = TaskId::from(id);
             events.push(
-                TaskEvent::Started { task: task.clone(), attempt: 1, depth: 0, affinity_delta: 0.0 }
-                    .into(),
+                TaskEvent::Started {
+                    task: task.clone(),
+                    attempt: 1,
+                    depth: 0,
+                    affinity_delta: 0.0,
+                }
+                .into(),
             );
             let output = serde_json::json!({ "ok": true, "data": {
                 "path": format!("{id}.md"), "file_hash": Digest::of(&id).unwrap(),

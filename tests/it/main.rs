@@ -7,6 +7,7 @@
 )]
 
 mod crash;
+mod daily;
 mod engine;
 mod exchange;
 mod models;

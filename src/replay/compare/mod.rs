@@ -109,7 +109,8 @@ impl TaskComparison {
     }
 
     fn change(&self, figure: impl Fn(&Outcome) -> u64) -> i64 {
-        let of = |side: &Option<Outcome>| side.as_ref().map_or(0, |side| figure(side).cast_signed());
+        let of =
+            |side: &Option<Outcome>| side.as_ref().map_or(0, |side| figure(side).cast_signed());
         of(&self.b) - of(&self.a)
     }
 

@@ -43,11 +43,8 @@ impl Compare {
         }
         let line = row(1 + figures);
         rule(buf, line, PLAIN, self.style(Role::Rule), &[], &[]);
-        let table = Rect {
-            y: line.y + 1,
-            height: area.bottom().saturating_sub(line.y + 2),
-            ..area
-        };
+        let table =
+            Rect { y: line.y + 1, height: area.bottom().saturating_sub(line.y + 2), ..area };
         self.draw_table(table, buf);
         self.draw_footer(footer, buf);
     }
@@ -55,14 +52,16 @@ impl Compare {
     fn draw_title(&self, row: Rect, buf: &mut Buffer) {
         let found = self.found();
         let style = self.style(Role::Focus);
-        let revision = |side: &Side| side.revision.map_or("-".to_owned(), |number| format!("r{number}"));
+        let revision =
+            |side: &Side| side.revision.map_or("-".to_owned(), |number| format!("r{number}"));
         let facts = format!("plan {} and {}", revision(&found.a), revision(&found.b));
         let a = self.named(&found.a, &found.b, "B");
         let b = self.named(&found.b, &found.a, "A");
         let room = usize::from(row.width).saturating_sub(display_width(&facts) + 13);
         let a_room = room.saturating_sub(display_width(&b) + 16).max(room / 3);
         let a = crate::text::truncate_end(&a, a_room).into_owned();
-        let name = crate::text::truncate_end(&format!("compare · A {a} · B {b}"), room).into_owned();
+        let name =
+            crate::text::truncate_end(&format!("compare · A {a} · B {b}"), room).into_owned();
         let facts = [piece(facts, style)];
         rule(buf, row, FOCUS, style, &[piece(name, style)], &facts);
     }
@@ -151,9 +150,7 @@ impl Compare {
         self.top = self.top.min(rows.len().saturating_sub(room));
         let largest =
             self.found().tasks.iter().filter_map(time_change).map(i64::abs).max().unwrap_or(0);
-        for ((place, row), y) in
-            rows.iter().enumerate().skip(self.top).zip(body.y..body.bottom())
-        {
+        for ((place, row), y) in rows.iter().enumerate().skip(self.top).zip(body.y..body.bottom()) {
             let area = Rect { y, height: 1, ..body };
             let under = place == self.cursor;
             if under {

@@ -71,11 +71,7 @@ impl Traces {
 }
 
 impl Side {
-    fn read(
-        task: &TaskId,
-        history: &mut History,
-        apart: Option<Seq>,
-    ) -> Result<Self, SourceError> {
+    fn read(task: &TaskId, history: &mut History, apart: Option<Seq>) -> Result<Self, SourceError> {
         let timeline = history.timeline()?;
         let steps: Vec<Seq> = timeline
             .steps_from(0)

@@ -53,7 +53,8 @@ impl Home {
             Some(Action::Start) => found.move_by(isize::MIN / 2),
             Some(Action::Latest) => found.move_by(isize::MAX / 2),
             Some(Action::Open) => {
-                return match found.hits.get(found.cursor).map(|hit| (hit.session.clone(), hit.seq)) {
+                return match found.hits.get(found.cursor).map(|hit| (hit.session.clone(), hit.seq))
+                {
                     Some((session, seq)) => self.leave(HomeExit::OpenAt(session, seq)),
                     None => Flow::Idle,
                 };
@@ -75,12 +76,8 @@ impl Home {
         let (focus, dim, text) =
             (self.style(Role::Focus), self.style(Role::Dim), self.style(Role::Text));
         let (selection, zone) = (self.style(Role::Selection), self.time_zone.clone());
-        let titles: std::collections::HashMap<_, _> = self
-            .list
-            .items
-            .iter()
-            .map(|item| (item.id.clone(), item.title.clone()))
-            .collect();
+        let titles: std::collections::HashMap<_, _> =
+            self.list.items.iter().map(|item| (item.id.clone(), item.title.clone())).collect();
         let Some(found) = &mut self.found else { return };
         let name = format!("steps with {:?}", found.words);
         let facts = match found.hits.len() {

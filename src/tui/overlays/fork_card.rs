@@ -86,9 +86,10 @@ impl ForkCard {
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         let (text, dim) = (cx.style(Role::Text), cx.style(Role::Dim));
         Line::new(buf, row(0)).skip(1).put(&format!("{}.", self.sentence), text);
-        Line::new(buf, row(1))
-            .skip(1)
-            .put("Files are as they are now. Approvals are not taken over: the fork asks first.", dim);
+        Line::new(buf, row(1)).skip(1).put(
+            "Files are as they are now. Approvals are not taken over: the fork asks first.",
+            dim,
+        );
         let room = inner.height.saturating_sub(5);
         let most = self.rows.len().saturating_sub(usize::from(room));
         let top = self.scroll.min(most);

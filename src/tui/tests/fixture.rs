@@ -51,6 +51,7 @@ pub(crate) fn settings() -> UiSettings {
         color: ColorDepth::True,
         now,
         time_zone: jiff::tz::TimeZone::UTC,
+        changes: None,
     }
 }
 
