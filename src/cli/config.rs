@@ -183,6 +183,7 @@ mod tests {
         // Empty tables are set and say nothing.
         as_written.models.limits.origin = crate::config::Origin::BuiltIn;
         as_written.confidence_weights.origin = crate::config::Origin::BuiltIn;
+        as_written.planning.policy.origin = crate::config::Origin::BuiltIn;
         assert_eq!(as_written, Settings::default());
         let filled = read(&in_force());
         assert_eq!(values(&filled), values(&Settings::default()));

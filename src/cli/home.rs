@@ -39,7 +39,7 @@ const HITS: usize = 200;
 pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
     if shared.headless {
-        return super::sessions::list(shared);
+        return super::sessions::list(shared, None);
     }
     let app = Arc::new(App::settings_only(shared)?);
     app.check_screen(shared)?;

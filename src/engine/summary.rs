@@ -1,6 +1,5 @@
 //! What lists show of a session, written with its events.
 
-use crate::model::PatternType;
 use crate::state::SessionState;
 use crate::store::SessionSummary;
 
@@ -21,15 +20,9 @@ pub fn summary(state: &SessionState) -> SessionSummary {
     }
 }
 
-/// The pattern of the plan in one word, as lists show it.
+/// The subtype of the pattern, which says more than its type, once it is chosen.
 fn pattern(state: &SessionState) -> String {
     let Some(choice) = &state.planning.pattern else { return String::new() };
-    match choice.pattern.pattern_type {
-        PatternType::MilestoneProject => "milestone",
-        PatternType::RecurringCycle => "cycle",
-        PatternType::ProgressiveAccumulationArc => "arc",
-        PatternType::HybridProjectCycle => "hybrid",
-        PatternType::StrategicTransformation => "strategic",
-    }
-    .to_owned()
+    let spec = &choice.pattern;
+    spec.subtype.clone().unwrap_or_else(|| spec.pattern_type.to_string())
 }

@@ -82,6 +82,7 @@ impl Driver {
             Start::Effect(Effect::Close(why)) => self.close(why),
             Start::Effect(Effect::Keep(kept)) => (self.options.keep)(&kept),
             Start::Effect(Effect::CancelStage) => self.cancel_stage(),
+            Start::Effect(Effect::Brainstorm) => self.brainstorm(),
             Start::Stage => self.start_stage(),
             Start::Durable(done) => {
                 let _ = done.send(());

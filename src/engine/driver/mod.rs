@@ -26,6 +26,7 @@ use commit::acknowledgement;
 use super::controller::{self, Effect};
 use super::coordinator;
 use super::coordinator::queue::ReadyQueue;
+use super::plan_rows::changed_row;
 use super::port::{Inlet, PortMessage};
 use super::{EngineOptions, Job};
 use crate::event::{ApprovalEvent, CloseReason, Command, Event, PlanEvent, Record, TaskEvent};
@@ -242,7 +243,12 @@ impl Driver {
         match &record.event {
             Event::Plan(PlanEvent::Proposed { .. }) => self.rebuild_queue(),
             Event::Task(event) => self.on_task_changed(event),
+            Event::Planning(event) => self.on_planned(event),
             _ => {}
+        }
+        if let Some(plan) = changed_row(&record.event, &self.state.planning) {
+            let session = self.journal.session().clone();
+            self.beside.push(SideWrite::Plan { session, plan: Box::new(plan) });
         }
         self.outbox.push(record);
     }

@@ -126,6 +126,7 @@ actions! {
     Edit "edit" Screen Decide ["e"] "edit a node";
     Options "options" Card Decide ["o"] "options, or offline";
     Reply "reply" Card Decide ["i"] "type an answer";
+    Ideas "ideas" Card Decide ["b"] "ideas";
     No "no" Card Decide ["x"] "abandon or deny";
     Reject "reject" Card Decide ["d"] "none of these";
     StopIt "stop_it" Card Decide ["X"] "stop the task";

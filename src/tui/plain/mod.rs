@@ -208,7 +208,8 @@ impl Plain {
             "policy" => {
                 for dial in super::policy::DIALS {
                     let policy = self.state.planning.policy();
-                    let effect = dial.effect(&policy, &self.state.planning.approved);
+                    let effect =
+                        dial.effect(&policy, super::policy::Asked::of(&self.state.planning));
                     say(&format!("{}: {}. {effect}.", dial.name(), dial.value(&policy)))?;
                 }
             }

@@ -172,7 +172,8 @@ impl Screen {
             | Action::StopIt
             | Action::TakeOver
             | Action::Again
-            | Action::PassOver => self.answer(action),
+            | Action::PassOver
+            | Action::Ideas => self.answer(action),
             Action::RequestChanges => self.request_changes(),
             Action::Comment => self.comment(),
             Action::Lock => self.lock(),

@@ -137,5 +137,6 @@ fn is_answer(action: Action) -> bool {
             | Action::TakeOver
             | Action::Again
             | Action::PassOver
+            | Action::Ideas
     )
 }
