@@ -38,6 +38,14 @@ const HITS: usize = 200;
 
 pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
+    if shared.plain {
+        // Lines instead of a screen: what is due, what is saved, and how to go on.
+        super::today::list_all(shared)?;
+        super::sessions::list(shared, None)?;
+        let next = "planwright --plain \"your goal\" plans; planwright --plain resume ID goes on";
+        super::Out::new().line(next)?;
+        return Ok(Exit::Success);
+    }
     if shared.headless {
         return super::sessions::list(shared, None);
     }
@@ -201,6 +209,7 @@ fn feed(app: &Arc<App>, first: HomeView) -> HomeFeed {
         if !bytes.is_empty() {
             let mut view = HomeView::clone(&sender.borrow());
             measure(&mut view, &bytes);
+            view.message = None;
             sender.send_replace(Arc::new(view));
         }
         while let Some(wish) = wanted.recv().await {

@@ -54,13 +54,10 @@ enum TodayCommand {
 }
 
 pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
+    let Some(what) = &args.what else { return list_all(shared) };
     let app = App::settings_only(shared)?;
     let (now, zone) = (Timestamp::now(), TimeZone::system());
-    let items = match app.read_store()? {
-        Some(store) => today::items(&today::open_sessions(&store)?, now, &zone),
-        None => Vec::new(),
-    };
-    let Some(what) = &args.what else { return list(shared, &items, now, &zone) };
+    let items = due(&app, now, &zone)?;
     let (TodayCommand::Done { item, .. }
     | TodayCommand::Skip { item }
     | TodayCommand::Move { item, .. }
@@ -103,6 +100,20 @@ pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
             })
         }
     }
+}
+
+/// Prints what is due.
+pub(super) fn list_all(shared: &Shared) -> anyhow::Result<Exit> {
+    let app = App::settings_only(shared)?;
+    let (now, zone) = (Timestamp::now(), TimeZone::system());
+    list(shared, &due(&app, now, &zone)?, now, &zone)
+}
+
+fn due(app: &App, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Vec<TodayItem>> {
+    Ok(match app.read_store()? {
+        Some(store) => today::items(&today::open_sessions(&store)?, now, zone),
+        None => Vec::new(),
+    })
 }
 
 /// Has the session decide, and says what stands in it then.
