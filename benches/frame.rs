@@ -119,6 +119,7 @@ fn settings() -> UiSettings {
         session_budget: planwright::model::MicroDollars(2_000_000),
         now: || start() + SignedDuration::from_hours(40),
         time_zone: jiff::tz::TimeZone::UTC,
+        changes: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 use crate::event::{ApprovalEvent, CloseReason, Command, Event, PlanningEvent, Record, RunEvent};
@@ -11,7 +12,9 @@ use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
 use crate::state::{OpenRequest, RunPhase, SessionState, TaskStatus};
 use crate::text;
+use progress::Progress;
 
+pub mod progress;
 pub mod reply;
 
 /// What to answer when nobody is there to ask.
@@ -69,13 +72,20 @@ pub enum Ending {
 /// Where lines go.
 pub trait Lines {
     fn line(&mut self, text: &str) -> std::io::Result<()>;
+
+    /// Shows one line below all others, in the place of the one before. Empty takes it away.
+    fn bar(&mut self, _text: &str) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// How a record is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Lines for people.
+    /// Lines for people: every step.
     Text,
+    /// A line for each task that ended, and a bar below.
+    Progress,
     /// One JSON object per record.
     Json,
     /// Nothing: the result is printed at the end.
@@ -104,6 +114,7 @@ pub struct Follower<L> {
     /// A run that was over before is to start again: its old end does not count.
     pub expects_start: bool,
     pub time_zone: jiff::tz::TimeZone,
+    pub progress: Progress,
 }
 
 impl<L: Lines> Follower<L> {
@@ -135,8 +146,23 @@ impl<L: Lines> Follower<L> {
                 let _ = self.commands.send(Command::Close { why }).await;
                 return Ok(ending);
             }
-            if self.head.changed().await.is_err() {
+            if !self.wait().await? {
                 return Ok(Ending::Closed);
+            }
+        }
+    }
+
+    /// Waits for more records. A bar shows meanwhile that time goes by. `false` once there will be none.
+    async fn wait(&mut self) -> Result<bool, HeadlessError> {
+        if self.format != Format::Progress {
+            return Ok(self.head.changed().await.is_ok());
+        }
+        loop {
+            let bar = self.progress.bar(&self.state, Timestamp::now());
+            self.lines.bar(&bar)?;
+            tokio::select! {
+                changed = self.head.changed() => return Ok(changed.is_ok()),
+                () = tokio::time::sleep(std::time::Duration::from_secs(1)) => {}
             }
         }
     }
@@ -169,6 +195,11 @@ impl<L: Lines> Follower<L> {
                 }
             }
             Format::Quiet => {}
+            Format::Progress => {
+                for line in self.progress.lines(record, &self.time_zone) {
+                    self.lines.line(&line)?;
+                }
+            }
             Format::Text => {
                 if let Some(entry) = TraceEntry::of(record) {
                     self.lines.line(&readable(&entry, &self.time_zone))?;
@@ -309,7 +340,7 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
     }
     for (id, row) in state.tasks.iter() {
         if row.status == TaskStatus::Yours {
-            lines.push(format!("{id} is yours to do; say that it is done on a screen"));
+            lines.push(format!("{id} is yours to do; then say: planwright today done {id}"));
         }
     }
     lines.iter().map(|line| text::clean_line(line).into_owned()).collect()

@@ -22,8 +22,8 @@ use crate::planning::gate::{self, GatePolicy, Signals, complexity, features};
 use crate::planning::offline::{Library, Source};
 use crate::planning::portfolio::{StoredPlan, other_blocks};
 use crate::planning::schedule::OtherBlock;
-use crate::state::{SessionState, SessionStatus};
-use crate::store::{NewSession, SessionSummary, SideWrite, Store};
+use crate::state::SessionState;
+use crate::store::{NewSession, SessionInfo, SessionSummary, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
@@ -208,31 +208,18 @@ const OTHER_PLANS: usize = 64;
 
 /// The blocks of the person's other approved plans that are not over yet.
 fn other_plans(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>> {
-    let active = [
-        SessionStatus::Held,
-        SessionStatus::Running,
-        SessionStatus::Paused,
-        SessionStatus::Interrupted,
-        SessionStatus::Yours,
-    ];
-    let mut states = Vec::new();
-    for info in store.list_sessions()? {
-        let status = SessionStatus::from_word(&info.summary.status);
-        if info.id != *own && status.is_some_and(|status| active.contains(&status)) {
-            let state = super::history(store, &info.id)?.state_at(info.head)?;
-            if state.planning.schedule.is_some() && state.may_run() {
-                states.push((info.id, state));
-            }
-        }
-        if states.len() >= OTHER_PLANS {
-            break;
-        }
-    }
+    let scheduled = |(info, state): &(SessionInfo, Arc<SessionState>)| {
+        info.id != *own && state.planning.schedule.is_some() && state.may_run()
+    };
+    let states: Vec<_> = super::today::active(store, &super::today::UNFINISHED, OTHER_PLANS)?
+        .into_iter()
+        .filter(scheduled)
+        .collect();
     let stored: Vec<StoredPlan<'_>> = states
         .iter()
-        .filter_map(|(id, state)| {
+        .filter_map(|(info, state)| {
             Some(StoredPlan {
-                session: id.as_str(),
+                session: info.id.as_str(),
                 title: &state.session.title,
                 schedule: state.planning.schedule.as_deref()?,
                 priority_weight: 1.0,

@@ -54,6 +54,17 @@ const NAMES: [&str; 24] = [
     "mcp",
 ];
 
+/// The names of all settings, those inside tables included.
+pub fn known_names() -> Vec<&'static str> {
+    let mut names = NAMES.to_vec();
+    names.extend(models::NAMES);
+    names.extend(planning::NAMES);
+    names.extend(planning::POLICY);
+    names.extend(models::nested_names());
+    names.extend(super::tools::names());
+    names
+}
+
 /// Puts the values of a config file over the settings.
 pub(super) fn apply(text: &str, path: &Path, settings: &mut Settings) -> Result<(), ConfigError> {
     let document = Document::parse(text).map_err(|error| ConfigError::Syntax {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use agents::AgentSettings;
 pub use consent::remember_consent;
-pub use file::ConfigError;
+pub use file::{ConfigError, known_names};
 pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
 pub use planning::PlanningSettings;

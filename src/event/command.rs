@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
@@ -37,6 +38,19 @@ pub enum Command {
         task: TaskId,
         note: Option<String>,
         by: Actor,
+    },
+    /// Says that a task of the person's, or one occurrence of it, is done or left out. Starts nothing.
+    Settle {
+        task: TaskId,
+        occurrence: Option<u32>,
+        done: bool,
+        note: Option<String>,
+        by: Actor,
+    },
+    /// Moves a block of the schedule to another time; what it displaces finds another place.
+    MoveBlock {
+        block: String,
+        to: Timestamp,
     },
     /// Runs a failed or skipped task again.
     RetryTask {
@@ -108,6 +122,8 @@ impl Command {
             Self::Pause => "pause",
             Self::Continue => "continue",
             Self::CompleteTask { .. } => "complete_task",
+            Self::Settle { .. } => "settle",
+            Self::MoveBlock { .. } => "move_block",
             Self::RetryTask { .. } => "retry_task",
             Self::SkipTask { .. } => "skip_task",
             Self::CancelTask { .. } => "cancel_task",

@@ -17,6 +17,7 @@ mod run;
 mod session;
 mod tasks;
 pub mod timeline;
+mod today;
 pub mod trace;
 pub mod verify;
 
@@ -32,6 +33,7 @@ pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run::{RunPhase, RunSlice};
 pub use session::SessionSlice;
 pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
+pub use today::Due;
 
 use crate::event::{AgentEvent, CallEvent, Event, Record};
 use crate::model::{Seq, TaskId};
@@ -276,6 +278,10 @@ impl SessionState {
             RunPhase::Running if self.tasks.only_people_left() => SessionStatus::Yours,
             RunPhase::Running => SessionStatus::Running,
             RunPhase::Paused => SessionStatus::Paused,
+            // Nobody has to be there for tasks of the person's.
+            RunPhase::Interrupted if self.may_run() && self.tasks.waits_for_people() => {
+                SessionStatus::Yours
+            }
             RunPhase::Interrupted => SessionStatus::Interrupted,
             RunPhase::Finished { success: true } => SessionStatus::Done,
             // Work that the person chose to leave out is no failure.

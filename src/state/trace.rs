@@ -86,7 +86,7 @@ impl EntryKind {
             "plan.proposed" | "plan.approved" | "plan.abandoned" => Some(Self::Plan),
             "approval.refused" => Some(Self::Refused),
             "approval.answered" | "approval.withdrawn" => Some(Self::Answered),
-            "task.handed_over" => Some(Self::Yours),
+            "task.handed_over" | "task.occurrence_settled" => Some(Self::Yours),
             "task.completed" => Some(Self::Done),
             "task.skipped" => Some(Self::Skipped),
             "task.reset" => Some(Self::Started),
@@ -174,7 +174,9 @@ impl TraceEntry {
             Event::Approval(ApprovalEvent::Refused { .. }) => EntryKind::Refused,
             Event::Approval(_) => EntryKind::Answered,
             Event::Run(_) => EntryKind::Run,
-            Event::Task(TaskEvent::HandedOver { .. }) => EntryKind::Yours,
+            Event::Task(TaskEvent::HandedOver { .. } | TaskEvent::OccurrenceSettled { .. }) => {
+                EntryKind::Yours
+            }
             Event::Task(TaskEvent::Completed { .. }) => EntryKind::Done,
             Event::Task(TaskEvent::Failed { .. }) => EntryKind::Failed,
             Event::Task(TaskEvent::Skipped { .. }) => EntryKind::Skipped,
@@ -319,6 +321,12 @@ fn task(event: &TaskEvent) -> Option<Projection> {
     Some(match event {
         TaskEvent::Started { .. } => return None,
         TaskEvent::HandedOver { .. } => (EntryKind::Yours, "yours to do now".to_owned(), None),
+        TaskEvent::OccurrenceSettled { occurrence, done, by, note, .. } => {
+            let what = if *done { "done" } else { "left out" };
+            let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+            let text = format!("time {occurrence} {what} {}{note}", by_whom(*by));
+            (EntryKind::Yours, text, None)
+        }
         TaskEvent::Completed { elapsed_ms, by, note, .. } => {
             let who = by.map(|by| format!(" {}", by_whom(by))).unwrap_or_default();
             let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();

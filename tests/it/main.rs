@@ -9,6 +9,7 @@
 mod agents;
 mod conversation;
 mod crash;
+mod daily;
 mod engine;
 mod exchange;
 mod live_planning;

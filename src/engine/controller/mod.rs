@@ -3,6 +3,7 @@
 mod answer;
 pub mod planning;
 pub mod requests;
+mod settle;
 
 use std::sync::Arc;
 
@@ -66,7 +67,14 @@ pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp
         Command::Revise { plan, facts, normalization } => revise(state, plan, facts, normalization),
         Command::Pause => pause(state),
         Command::Continue => go_on(state),
-        Command::CompleteTask { task, note, by } => complete(state, task, note.as_ref(), *by, now),
+        Command::CompleteTask { task, note, by } => {
+            settle::complete(state, task, note.as_ref(), *by, jobs, now)
+        }
+        Command::Settle { task, occurrence, done, note, by } => {
+            let what = settle::Settling { occurrence: *occurrence, done: *done, by: *by };
+            settle::settle(state, task, what, note.as_ref(), jobs, now)
+        }
+        Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
         Command::RetryTask { task, with_dependents } => retry(state, task, *with_dependents, jobs),
         Command::SkipTask { task, with_dependents } => skip(state, task, *with_dependents, jobs),
         Command::CancelTask { task } => cancel(state, task),
@@ -187,28 +195,6 @@ fn task_state(state: &SessionState, task: usize) -> Refusal {
         task: state.tasks.id(task).clone(),
         state: state.tasks.row(task).status.word().to_owned(),
     }
-}
-
-fn complete(
-    state: &SessionState,
-    id: &TaskId,
-    note: Option<&String>,
-    by: Actor,
-    now: Timestamp,
-) -> Decided {
-    let task = find(state, id)?;
-    let row = state.tasks.row(task);
-    if row.status != TaskStatus::Yours {
-        return Err(task_state(state, task));
-    }
-    let elapsed_ms = row.elapsed_ms(now).unwrap_or(0);
-    Ok(Decision::of(TaskEvent::Completed {
-        task: id.clone(),
-        attempt: row.attempt,
-        elapsed_ms,
-        by: Some(by),
-        note: note.cloned(),
-    }))
 }
 
 /// Puts a finished run back to work when a task of it is to run again.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::event::{Record, SessionEvent};
 use crate::model::{
-    Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, TaskNode,
+    Actor, Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, TaskNode,
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;

@@ -322,7 +322,7 @@ fn redacted(command: &Command, redactor: &Redactor) -> Command {
     let mut command = command.clone();
     let text = match &mut command {
         Command::Answer { answer, .. } => &mut answer.text,
-        Command::CompleteTask { note, .. } => note,
+        Command::CompleteTask { note, .. } | Command::Settle { note, .. } => note,
         _ => return command,
     };
     if let Some(text) = text {

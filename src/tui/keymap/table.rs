@@ -19,6 +19,15 @@ pub(crate) enum Place {
     Home,
     /// Two runs side by side.
     Compare,
+    /// What is due today, on the home screen.
+    Today,
+}
+
+impl Place {
+    /// Whether it is on the home screen and not on that of a session.
+    pub(crate) fn is_home(self) -> bool {
+        matches!(self, Self::Home | Self::Today)
+    }
 }
 
 /// The column of the help screen.
@@ -104,6 +113,9 @@ actions! {
     SwapRuns "swap_runs" Compare Look ["s"] "swap A and B";
     ExportComparison "export_comparison" Compare Look ["E"] "export";
     CompareWith "compare_with" Screen Look [] "compare with a run";
+    TodayDone "today_done" Today Decide ["a"] "done";
+    TodaySkip "today_skip" Today Decide ["S"] "skip";
+    TodayLater "today_later" Today Decide ["x"] "later, asks when";
     Palette "palette" Screen Look [":"] "commands";
     Help "help" Screen Look ["?"] "help";
     Quit "quit" Screen Move ["q"] "back or quit";

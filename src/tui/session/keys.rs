@@ -136,6 +136,9 @@ impl Screen {
             Action::Palette => self.open_palette(),
             Action::GoalBox
             | Action::Today
+            | Action::TodayDone
+            | Action::TodaySkip
+            | Action::TodayLater
             | Action::RemoveSession
             | Action::MarkSession
             | Action::Compare

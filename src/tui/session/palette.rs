@@ -13,7 +13,9 @@ use crate::tui::ui_state::Focus;
 impl Screen {
     pub(super) fn open_palette(&mut self) -> Flow {
         let here = |entry: &&Entry| {
-            entry.action != Action::Palette && !matches!(entry.place, Place::Home | Place::Compare)
+            entry.action != Action::Palette
+                && !entry.place.is_home()
+                && entry.place != Place::Compare
         };
         let items = TABLE.iter().filter(here);
         let items = items.map(|entry| self.palette_item(entry)).collect();

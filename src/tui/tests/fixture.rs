@@ -52,6 +52,7 @@ pub(crate) fn settings() -> UiSettings {
         session_budget: crate::model::MicroDollars(2_000_000),
         now,
         time_zone: jiff::tz::TimeZone::UTC,
+        changes: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 pub mod requests;
+mod reschedule;
 mod wish;
 
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub(super) use answer::answer;
+pub(super) use reschedule::move_block;
 pub(super) use wish::{abandon, comment, edit, lock, request_changes, set_gate, set_policy, undo};
 
 use super::{Decision, Effect};
