@@ -112,10 +112,9 @@ impl App {
         session: &SessionId,
         events: Vec<FixedEvent>,
     ) -> anyhow::Result<Planner> {
-        let zone = TimeZone::system();
         Ok(Planner {
             library: Arc::new(self.library()?),
-            time_zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+            time_zone: zone_name(),
             events: events.into(),
             others: other_plans(store, session)?.into(),
             settings: PlannerSettings::default(),
@@ -125,16 +124,15 @@ impl App {
     }
 
     /// The built-in templates and those in the config directory. One with an error is told and left out.
-    #[expect(
-        clippy::print_stderr,
-        reason = "a broken template must not spoil the plan on standard output"
-    )]
     fn library(&self) -> anyhow::Result<Library> {
         let templates = own_files(&self.config_dir().join("templates"))?;
         let topics = own_files(&self.config_dir().join("topics"))?;
         let (library, errors) = Library::with(&sources(&templates), &sources(&topics));
         for error in errors {
-            eprintln!("planwright: {}", crate::text::clean_line(&error.to_string()));
+            crate::cli::tell(&format!(
+                "planwright: {}",
+                crate::text::clean_line(&error.to_string())
+            ));
         }
         Ok(library)
     }
@@ -158,6 +156,23 @@ impl App {
         let name = self.settings.user_id.value.clone().or(login);
         name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "local".to_owned())
     }
+}
+
+/// The name of the person's zone. One that has none, or does not exist, is told; plans are then in UTC.
+fn zone_name() -> String {
+    if let Some(name) = TimeZone::system().iana_name() {
+        return name.to_owned();
+    }
+    if let Ok(wanted) = std::env::var("TZ")
+        && !wanted.is_empty()
+    {
+        let wanted = crate::text::clean_line(&wanted).into_owned();
+        let next = "UTC is used; set TZ to a name such as Europe/Berlin";
+        crate::cli::tell(&format!(
+            "planwright: TZ is `{wanted}`, which names no time zone; {next}"
+        ));
+    }
+    "UTC".to_owned()
 }
 
 /// The events of a calendar file, for the next two years.

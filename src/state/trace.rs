@@ -11,7 +11,7 @@ use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
     RunEvent, SessionEvent, Stream, TaskEvent,
 };
-use crate::model::{Actor, ApprovalTarget, ChoiceAction, RequestKind, Seq, TaskId};
+use crate::model::{Actor, ApprovalTarget, Cap, ChoiceAction, RequestKind, Seq, TaskId};
 
 /// What an entry is, for its glyph, its colour and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -286,6 +286,9 @@ fn run(event: &RunEvent) -> Projection {
         RunEvent::Paused(PauseCause::Person) => "paused by you".to_owned(),
         RunEvent::Paused(PauseCause::Cap { cap }) => format!("held: {} is reached", cap.name()),
         RunEvent::Continued => "goes on".to_owned(),
+        RunEvent::CapRaised { cap: cap @ Cap::DailyBudgetUsd, to: Some(to) } => {
+            format!("{} set aside until this session has spent {}", cap.name(), cap.amount(*to))
+        }
         RunEvent::CapRaised { cap, to: Some(to) } => {
             format!("{} raised to {}", cap.name(), cap.amount(*to))
         }

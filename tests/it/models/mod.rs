@@ -8,6 +8,7 @@ mod ordinary;
 mod protocols;
 mod secrets;
 mod server;
+mod whole;
 mod wire;
 
 use std::sync::{Arc, Mutex};
