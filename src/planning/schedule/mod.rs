@@ -11,6 +11,7 @@ mod horizon;
 mod network;
 mod passes;
 mod place;
+mod plan_file;
 mod relax;
 mod rules;
 mod run;
@@ -21,7 +22,7 @@ mod tests;
 mod timing;
 
 pub(crate) use assemble::weeks;
-pub use shared::schedule_plan_file;
+pub use plan_file::{Here, file_calendar, schedule_plan_file};
 pub use timing::{LeafTiming, critical_path, timings};
 
 use jiff::Timestamp;
