@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{Exit, Out, Problem, Shared};
 use crate::planning::plan_file::{self, Format};
-use crate::planning::schedule::schedule_plan_file;
+use crate::planning::schedule::Here;
 use crate::planning::{check, grammar};
 
 #[derive(Debug, Args)]
@@ -26,9 +26,7 @@ pub(super) fn check(shared: &Shared, args: &CheckArgs) -> anyhow::Result<Exit> {
     let (name, text) =
         plan_file::read_text(file).map_err(|error| super::run::plan_problem(&error))?;
     let mut report = check::check(&text, Format::of(&name, &text), &name);
-    if report.valid {
-        report.schedule = schedule_plan_file(&report.plan)?;
-    }
+    report.schedule(&Here::of(&jiff::Zoned::now()))?;
     let mut out = Out::new();
     if shared.json {
         out.line(&serde_json::to_string(&report)?)?;

@@ -355,7 +355,7 @@ fn budget(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         why,
     );
     asked.choices = vec![
-        Choice::new(A::RaiseOnce, "raise once", "one more call, then it asks again"),
+        Choice::new(A::RaiseOnce, "raise once", "goes on a little further, then asks again"),
         Choice::new(
             A::RaiseForSession,
             "raise for the session",
