@@ -29,6 +29,7 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 pub use assets::Assets;
+pub(super) use choosing::is_set_up;
 pub use finishing::needs_model;
 pub use offline::{NEEDS_MODEL, offline_model};
 pub use prompts::{Prompt, Prompts};

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 fn report(text: &str) -> CheckReport {
-    check(text, Format::Toml, "plan.toml")
+    check(text, Format::Toml, "plan.toml", |tool| tool != "no.tool")
 }
 
 fn rules(report: &CheckReport) -> Vec<(&str, Option<u32>)> {
@@ -74,7 +74,7 @@ fn rules_about_time_hold_where_durations_exist() {
         "735 min are assumed, the median of the other tasks."
     );
     assert_eq!(report.critical_path_by, CriticalPathBy::Minutes);
-    assert!(check("tasks = [{ id = \"a\" }]", Format::Toml, "x").violations.is_empty());
+    assert!(check("tasks = [{ id = \"a\" }]", Format::Toml, "x", |_| true).violations.is_empty());
 }
 
 #[test]
@@ -132,4 +132,14 @@ fn the_shipped_examples_are_what_they_say() {
     assert_eq!(release.critical_path_by, CriticalPathBy::Minutes);
     let cyclic = report(include_str!("../../../assets/examples/cyclic.toml"));
     assert_eq!(rules(&cyclic), [("cycle", Some(13)), ("dependency_missing", Some(18))]);
+}
+
+#[test]
+fn a_tool_that_is_not_available_does_not_decide_the_order() {
+    let report = report(
+        "[[tasks]]\nid = \"a\"\ntool_affinity = { \"no.tool\" = 0.9 }\n\
+         [[tasks]]\nid = \"b\"\ntool_affinity = { \"file.read\" = 0.4 }\n",
+    );
+    let order: Vec<_> = report.execution_order.iter().map(ToString::to_string).collect();
+    assert_eq!(order, ["b", "a"]);
 }
