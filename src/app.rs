@@ -1,5 +1,7 @@
 //! The composition root: settings, store, engine and screens put together.
 
+pub mod desk;
+pub mod forks;
 mod models;
 pub mod planning;
 
