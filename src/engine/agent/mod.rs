@@ -28,6 +28,7 @@ use std::sync::{Arc, Mutex};
 
 pub(in crate::engine) use asking::ABILITIES;
 pub use assets::Assets;
+pub(super) use choosing::is_set_up;
 pub use finishing::needs_model;
 pub(in crate::engine) use mouth::Joined;
 pub use offline::{NEEDS_MODEL, offline_model};
