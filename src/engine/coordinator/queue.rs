@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::engine::Features;
-use crate::model::{GraphFacts, Plan};
+use crate::model::{GraphFacts, Plan, TaskNode};
 use crate::planning::graph::SelectionKey;
 
 /// Ready tasks in the order of the contract's key: priority, depth, best affinity, tokens, id.
@@ -15,6 +15,7 @@ pub(crate) struct ReadyQueue {
     rank: Vec<u32>,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
     queued: Vec<bool>,
+    goes_by_tools: bool,
 }
 
 impl ReadyQueue {
@@ -40,7 +41,15 @@ impl ReadyQueue {
         for (position, task) in order.into_iter().enumerate() {
             rank[task] = position as u32;
         }
-        Self { queued: vec![false; rank.len()], rank, heap: BinaryHeap::new() }
+        let rates = |task: &TaskNode| !task.tool_affinity.is_empty();
+        let goes_by_tools =
+            features.task_graphs && features.tool_affinity && plan.tasks.iter().any(rates);
+        Self { queued: vec![false; rank.len()], rank, heap: BinaryHeap::new(), goes_by_tools }
+    }
+
+    /// Whether another set of available tools could change the order.
+    pub(crate) fn goes_by_tools(&self) -> bool {
+        self.goes_by_tools
     }
 
     /// Adds a task; one that is there already stays once.
@@ -71,7 +80,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::model::TaskNode;
 
     fn task(id: &str, priority: i64, affinity: f64) -> TaskNode {
         let mut task = TaskNode::new(id, id);
