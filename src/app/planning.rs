@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::{App, PROGRAM};
 use crate::engine::controller::planning::thread_id;
-use crate::engine::planner::{Planner, PlannerSettings};
+use crate::engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
 use crate::engine::{self, Keep, SessionHandle};
 use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
 use crate::llm::provider::Consent;
@@ -22,8 +22,8 @@ use crate::planning::gate::{self, GatePolicy, Signals, complexity, features};
 use crate::planning::offline::{Library, Source};
 use crate::planning::portfolio::{StoredPlan, other_blocks};
 use crate::planning::schedule::OtherBlock;
-use crate::state::{SessionState, SessionStatus};
-use crate::store::{NewSession, SessionSummary, SideWrite, Store};
+use crate::state::SessionState;
+use crate::store::{NewSession, SessionInfo, SessionSummary, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,6 @@ pub struct GoalWish {
     pub goal: String,
     /// What the person set on the command line, over their stored defaults.
     pub policy: PolicyOverride,
-    pub gate: GatePolicy,
     /// A calendar file to plan around.
     pub calendar: Option<PathBuf>,
 }
@@ -76,7 +75,10 @@ impl App {
             _ => "offline".to_owned(),
         };
         options.planner = Some(Arc::new(planner));
-        let policy = stored_policy(store)?.with(&wish.policy);
+        let policy = self.settings.planning.policy.value.with(&stored_policy(store)?);
+        let policy = policy.with(&wish.policy);
+        let asks_style =
+            policy.conversation_style.is_none() && store.reader()?.memory(STYLE_NOTE)?.is_none();
         let mut first: Vec<Event> = vec![
             SessionEvent::Created {
                 format: FORMAT,
@@ -96,13 +98,21 @@ impl App {
                 drafter: name,
             }
             .into(),
-            AgentEvent::Gated { decision: gated(&goal, &wish.gate)? }.into(),
+            AgentEvent::Gated {
+                decision: gated(&goal, &self.gate_policy(), u64::from(self.agent_limits().loops))?,
+            }
+            .into(),
         ];
+        if asks_style {
+            first.push(PlanningEvent::StyleUnknown {}.into());
+        }
         if let Some(ask) = &drafter.ask {
             let request = consent_request(ask);
             first.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
         }
-        Ok(engine::start(journal, SessionState::default(), first, options))
+        let handle = engine::start(journal, SessionState::default(), first, options);
+        super::inbox::attend(store, &handle);
+        Ok(handle)
     }
 
     /// The planner of a session.
@@ -112,15 +122,21 @@ impl App {
         session: &SessionId,
         events: Vec<FixedEvent>,
     ) -> anyhow::Result<Planner> {
-        let zone = TimeZone::system();
+        check_tools(&PLAN_TOOLS).context("the tools of planning do not fit together")?;
+        let planning = &self.settings.planning;
         Ok(Planner {
             library: Arc::new(self.library()?),
-            time_zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+            time_zone: zone_name(),
             events: events.into(),
             others: other_plans(store, session)?.into(),
-            settings: PlannerSettings::default(),
+            settings: PlannerSettings {
+                allow_new_subtype_proposals: planning.allow_new_subtype_proposals.value,
+                require_rfc_for_new_subtype: planning.require_rfc_for_new_subtype.value,
+                confidence: self.confidence_settings(),
+            },
             session: session.to_string(),
             model: None,
+            own_subtypes: own_subtypes(store)?.into(),
         })
     }
 
@@ -147,6 +163,12 @@ impl App {
                 Keep::Policy(set) => keep_policy(&store, set),
                 Keep::Consent { provider, yes } => keep_consent(&config, provider, *yes),
                 Keep::Rule(rule) => crate::cli::tools::rules::add(&config, rule),
+                Keep::Subtype { name } => keep_subtype(&store, name),
+                Keep::PatternProposal { name, rfc, nearest } => {
+                    let text = format!("proposed pattern {name}, nearest {nearest}: {rfc}");
+                    note(&store, format!("pattern_rfc:{name}"), text, &["rfc"])
+                }
+                Keep::StyleAsked => note(&store, STYLE_NOTE.to_owned(), "asked".to_owned(), &[]),
             };
         })
     }
@@ -154,9 +176,31 @@ impl App {
     /// The name in thread ids: the setting, else the login name, else `local`.
     fn user(&self) -> String {
         let login = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
-        let name = self.settings.user_id.value.clone().or(login);
-        name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "local".to_owned())
+        user_name(self.settings.user_id.value.clone(), login)
     }
+}
+
+fn user_name(setting: Option<String>, login: Option<String>) -> String {
+    let named = |name: &String| !name.trim().is_empty();
+    let name = setting.filter(named).or(login.filter(named));
+    name.unwrap_or_else(|| "local".to_owned())
+}
+
+/// The name of the person's zone. One that has none, or does not exist, is told; plans are then in UTC.
+fn zone_name() -> String {
+    if let Some(name) = TimeZone::system().iana_name() {
+        return name.to_owned();
+    }
+    if let Ok(wanted) = std::env::var("TZ")
+        && !wanted.is_empty()
+    {
+        let wanted = crate::text::clean_line(&wanted).into_owned();
+        let next = "UTC is used; set TZ to a name such as Europe/Berlin";
+        crate::cli::tell(&format!(
+            "planwright: TZ is `{wanted}`, which names no time zone; {next}"
+        ));
+    }
+    "UTC".to_owned()
 }
 
 /// The events of a calendar file, for the next two years.
@@ -179,31 +223,18 @@ const OTHER_PLANS: usize = 64;
 
 /// The blocks of the person's other approved plans that are not over yet.
 fn other_plans(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>> {
-    let active = [
-        SessionStatus::Held,
-        SessionStatus::Running,
-        SessionStatus::Paused,
-        SessionStatus::Interrupted,
-        SessionStatus::Yours,
-    ];
-    let mut states = Vec::new();
-    for info in store.list_sessions()? {
-        let status = SessionStatus::from_word(&info.summary.status);
-        if info.id != *own && status.is_some_and(|status| active.contains(&status)) {
-            let state = super::history(store, &info.id)?.state_at(info.head)?;
-            if state.planning.schedule.is_some() && state.may_run() {
-                states.push((info.id, state));
-            }
-        }
-        if states.len() >= OTHER_PLANS {
-            break;
-        }
-    }
+    let scheduled = |(info, state): &(SessionInfo, Arc<SessionState>)| {
+        info.id != *own && state.planning.schedule.is_some() && state.may_run()
+    };
+    let states: Vec<_> = super::today::active(store, &super::today::UNFINISHED, OTHER_PLANS)?
+        .into_iter()
+        .filter(scheduled)
+        .collect();
     let stored: Vec<StoredPlan<'_>> = states
         .iter()
-        .filter_map(|(id, state)| {
+        .filter_map(|(info, state)| {
             Some(StoredPlan {
-                session: id.as_str(),
+                session: info.id.as_str(),
                 title: &state.session.title,
                 schedule: state.planning.schedule.as_deref()?,
                 priority_weight: 1.0,
@@ -225,8 +256,26 @@ fn stored_policy(store: &Store) -> anyhow::Result<PolicyOverride> {
 
 fn keep_policy(store: &Store, set: &PolicyOverride) -> anyhow::Result<()> {
     let text = serde_json::to_string(&stored_policy(store)?.with(set))?;
-    let key = Some(POLICY_NOTE.to_owned());
-    store.keep(vec![SideWrite::Memory { key, text, tags: Vec::new() }])?;
+    note(store, POLICY_NOTE.to_owned(), text, &[])
+}
+
+/// Subtypes that the person approved in earlier sessions.
+fn own_subtypes(store: &Store) -> anyhow::Result<Vec<String>> {
+    let kept = store.reader()?.memory(SUBTYPES_NOTE)?;
+    Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+}
+
+fn keep_subtype(store: &Store, name: &str) -> anyhow::Result<()> {
+    let mut names = own_subtypes(store)?;
+    if !names.iter().any(|known| known == name) {
+        names.push(name.to_owned());
+    }
+    note(store, SUBTYPES_NOTE.to_owned(), serde_json::to_string(&names)?, &[])
+}
+
+fn note(store: &Store, key: String, text: String, tags: &[&str]) -> anyhow::Result<()> {
+    let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+    store.keep(vec![SideWrite::Memory { key: Some(key), text, tags }])?;
     Ok(())
 }
 
@@ -261,16 +310,20 @@ fn consent_request(ask: &Consent) -> Request {
 
 /// The key under which the person's own policy is remembered.
 pub const POLICY_NOTE: &str = "interaction_policy";
+/// The key under which it is remembered that the person was asked how much they like to read.
+const STYLE_NOTE: &str = "preference_probe";
+/// The key of the subtypes that the person approved.
+const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
 /// Whether a single pass is enough, by the words of the goal alone.
-fn gated(goal: &str, policy: &GatePolicy) -> anyhow::Result<serde_json::Value> {
+fn gated(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_json::Value> {
     let signals = Signals {
         // One deterministic drafter gives one sample, which agrees with itself.
         overlap: None,
         conflict: Some(0.0),
         complexity: Some(complexity(features(goal))),
     };
-    let decision = gate::decide(policy, signals, 3, None);
+    let decision = gate::decide(policy, signals, loops, None);
     serde_json::to_value(decision).context("writing the gate's decision")
 }
 
@@ -303,4 +356,21 @@ fn own_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
         Ok((path.display().to_string(), text))
     };
     paths.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_of_a_thread_is_the_setting_then_the_login_then_local() {
+        let name = |setting: &str, login: &str| {
+            let given = |text: &str| Some(text.to_owned()).filter(|text| text != "-");
+            user_name(given(setting), given(login))
+        };
+        assert_eq!(name("ann", "root"), "ann");
+        assert_eq!(name("-", "root"), "root");
+        assert_eq!(name(" ", "root"), "root");
+        assert_eq!(name("-", "-"), "local");
+    }
 }

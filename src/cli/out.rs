@@ -72,6 +72,6 @@ impl Default for Out {
 }
 
 /// Says a line on standard error, which scripts keep apart from the result. If nobody can read it, nothing else changes.
-pub(crate) fn tell(line: &str) {
+pub fn tell(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", crate::text::clean(line));
 }

@@ -1,6 +1,8 @@
 //! Reading the config file, with errors that name the place and the nearest right name.
 
+mod agents;
 mod models;
+mod planning;
 
 use std::path::{Path, PathBuf};
 
@@ -51,6 +53,17 @@ const NAMES: [&str; 24] = [
     "permissions",
     "mcp",
 ];
+
+/// The names of all settings, those inside tables included.
+pub fn known_names() -> Vec<&'static str> {
+    let mut names = NAMES.to_vec();
+    names.extend(models::NAMES);
+    names.extend(planning::NAMES);
+    names.extend(planning::POLICY);
+    names.extend(models::nested_names());
+    names.extend(super::tools::names());
+    names
+}
 
 /// Puts the values of a config file over the settings.
 pub(super) fn apply(text: &str, path: &Path, settings: &mut Settings) -> Result<(), ConfigError> {
@@ -112,11 +125,22 @@ impl Reader<'_> {
             "tools" => self.tools(item, settings)?,
             "permissions" => self.permissions(item, settings)?,
             "mcp" => self.mcp(item, settings)?,
+            _ if agents::NAMES.contains(&name) => {
+                self.agent_setting(name, item, &mut settings.agents)?;
+            }
+            _ if planning::NAMES.contains(&name) => {
+                self.planning_setting(name, item, &mut settings.planning)?;
+            }
             _ if models::NAMES.contains(&name) => {
                 self.model_setting(name, item, &mut settings.models)?;
             }
             _ => {
-                let known: Vec<&'static str> = NAMES.into_iter().chain(models::NAMES).collect();
+                let known: Vec<&'static str> = NAMES
+                    .into_iter()
+                    .chain(planning::NAMES)
+                    .chain(models::NAMES)
+                    .chain(agents::NAMES)
+                    .collect();
                 return Err(self.unknown(name, item, &known));
             }
         }
@@ -162,7 +186,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn sourced<T>(&self, value: T) -> Sourced<T> {
+    pub(super) fn sourced<T>(&self, value: T) -> Sourced<T> {
         Sourced { value, origin: Origin::File(self.path.to_owned()) }
     }
 
@@ -236,7 +260,7 @@ fn line_of(text: &str, offset: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Settings, String> {
+    pub(super) fn read(text: &str) -> Result<Settings, String> {
         let mut settings = Settings::default();
         apply(text, Path::new("config.toml"), &mut settings).map_err(|error| error.to_string())?;
         Ok(settings)
@@ -268,6 +292,34 @@ mod tests {
             "config.toml:2: unknown setting `confidence_weights.rule`, did you mean `confidence_weights.rules`?"
         );
         assert!(read("confidence_continue = 2").unwrap_err().ends_with("a number from 0 to 1"));
+    }
+
+    #[test]
+    fn every_number_of_planning_and_the_policy_can_be_set() {
+        let settings = read(
+            "wall_time_sec = 300\nrevision_limit = 9\nrequire_rfc_for_new_subtype = false\n\
+             [policy]\ntone = \"clinical\"\nprobing_depth = 3\n",
+        )
+        .unwrap();
+        let limits = settings.plan_limits();
+        assert_eq!((limits.wall_time_sec, limits.revision_limit, limits.turn_limit), (300, 9, 10));
+        assert!(!settings.planning.require_rfc_for_new_subtype.value);
+        assert!(settings.planning.allow_new_subtype_proposals.value);
+        let policy = &settings.planning.policy.value;
+        assert_eq!(policy.tone, Some(crate::model::Tone::Clinical));
+        assert_eq!((policy.probing_depth, policy.autonomy), (Some(3), None));
+        assert_eq!(
+            read("[policy]\ntones = \"clinical\"").unwrap_err(),
+            "config.toml:2: unknown setting `tones`, did you mean `tone`?"
+        );
+        assert_eq!(
+            read("[policy]\ntone = \"loud\"").unwrap_err(),
+            "config.toml:2: `tone` must be one of the control's values"
+        );
+        let names: Vec<String> = settings.rows().into_iter().map(|row| row.name).collect();
+        for name in planning::NAMES {
+            assert!(names.iter().any(|row| row == name), "{name} is not shown");
+        }
     }
 
     #[test]

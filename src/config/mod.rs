@@ -1,19 +1,23 @@
 //! Layered settings: built-in value, config file, environment, command line. Each value knows where it came from.
 
+pub mod agents;
 mod consent;
 mod file;
 pub mod models;
 mod paths;
+pub mod planning;
 mod tools;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub use agents::AgentSettings;
 pub use consent::remember_consent;
-pub use file::ConfigError;
+pub use file::{ConfigError, known_names};
 pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
+pub use planning::PlanningSettings;
 use serde::Serialize;
 pub use tools::{McpConfig, PermissionConfig, ToolsConfig};
 
@@ -124,8 +128,12 @@ pub struct Settings {
     pub enable_tool_affinity: Sourced<bool>,
     /// Your name in the threads of planning; the login name unless set.
     pub user_id: Sourced<Option<String>>,
+    /// Limits of planning, and how the person wants to be talked to.
+    pub planning: PlanningSettings,
     /// Providers, models, limits and prices.
     pub models: ModelSettings,
+    /// How agents think, and the gate.
+    pub agents: AgentSettings,
     /// How many errors in a row open a tool's breaker.
     pub breaker_threshold: Sourced<u64>,
     /// How long an open breaker refuses calls.
@@ -176,7 +184,9 @@ impl Default for Settings {
             enable_react_tracing: Sourced::built_in(true),
             enable_tool_affinity: Sourced::built_in(true),
             user_id: Sourced::built_in(None),
+            planning: PlanningSettings::default(),
             models: ModelSettings::default(),
+            agents: AgentSettings::default(),
             breaker_threshold: Sourced::built_in(limits.breaker_threshold.into()),
             breaker_cooldown_sec: Sourced::built_in(limits.breaker_cooldown_sec),
             react_max_iterations: Sourced::built_in(limits.react_max_iterations.into()),
@@ -208,7 +218,7 @@ pub struct Row {
 impl Settings {
     /// The limits of planning conversations.
     pub fn plan_limits(&self) -> PlanLimits {
-        PlanLimits::default()
+        self.planning.limits()
     }
 
     /// Reads the config file over the built-in values. A file that is not there changes nothing, unless it was named.
@@ -276,6 +286,32 @@ impl Settings {
             row("confidence_escalate", &self.confidence_escalate),
             row("confidence_weights", &self.confidence_weights),
         ];
+        let agents = &self.agents;
+        rows.extend([
+            row("reasoning_mode", &agents.reasoning_mode),
+            row("loops", &agents.loops),
+            row("lookups_per_step", &agents.lookups_per_step),
+            row("gate_policy_enabled", &agents.gate.policy_enabled),
+            row("gate_retrieval_overlap_threshold", &agents.gate.retrieval_overlap_threshold),
+            row("gate_nli_conflict_threshold", &agents.gate.nli_conflict_threshold),
+            row("gate_complexity_threshold", &agents.gate.complexity_threshold),
+            row("gate_user_overrides", &agents.gate.user_overrides),
+        ]);
+        let planning = &self.planning;
+        rows.extend([
+            row("turn_limit", &planning.turn_limit),
+            row("retry_limit_per_stage", &planning.retry_limit_per_stage),
+            row("clarify_round_limit", &planning.clarify_round_limit),
+            row("continue_limit", &planning.continue_limit),
+            row("unparsed_limit", &planning.unparsed_limit),
+            row("revision_limit", &planning.revision_limit),
+            row("escalation_round_limit", &planning.escalation_round_limit),
+            row("wall_time_sec", &planning.wall_time_sec),
+            row("segment_max_sec", &planning.segment_max_sec),
+            row("allow_new_subtype_proposals", &planning.allow_new_subtype_proposals),
+            row("require_rfc_for_new_subtype", &planning.require_rfc_for_new_subtype),
+            row("policy", &planning.policy),
+        ]);
         let models = &self.models;
         rows.extend([
             row("provider", &models.provider),

@@ -25,7 +25,13 @@ pub enum RequestKind {
     /// Whether a pattern, an outline or a roadmap is right.
     Draft { target: ApprovalTarget, version: u32 },
     /// Whether a new subtype may be used.
-    Rfc { subtype: String, nearest: String },
+    Rfc {
+        subtype: String,
+        nearest: String,
+        /// Not a subtype but a whole new pattern.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pattern: bool,
+    },
     /// A stage is not sure enough of its result.
     LowConfidence { stage: Stage },
     /// A stage breaks rules and could not be mended.
@@ -77,6 +83,8 @@ pub enum ChoiceAction {
     Reply,
     /// Leave it to the planner.
     SkipQuestions,
+    /// Ask for ideas; the question stays open.
+    Ideas,
     /// Turn a proposal down.
     Decline,
     /// Go on past a limit.
@@ -158,6 +166,25 @@ impl Request {
     /// The choice for an action, if it is offered and can be chosen.
     pub fn choice(&self, action: ChoiceAction) -> Option<&Choice> {
         self.choices.iter().find(|choice| choice.action == action && choice.unavailable.is_none())
+    }
+
+    /// Whether the task's agent puts the very question that another process left open: the same call of the same tool
+    /// to the same effect. Only the number of the attempt may differ.
+    pub fn same_question(&self, other: &Self) -> bool {
+        let kinds = match (&self.kind, &other.kind) {
+            (
+                RequestKind::Permission { call, tool, class },
+                RequestKind::Permission { call: their_call, tool: their_tool, class: their_class },
+            ) => {
+                (&call.task, call.step) == (&their_call.task, their_call.step)
+                    && (tool, class) == (their_tool, their_class)
+            }
+            (RequestKind::TaskCap { task }, RequestKind::TaskCap { task: theirs }) => {
+                task == theirs
+            }
+            _ => false,
+        };
+        kinds && self.verbatim == other.verbatim && self.choices == other.choices
     }
 }
 

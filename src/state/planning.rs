@@ -57,6 +57,8 @@ pub struct PlanningSlice {
     pub excluded_options: Vec<String>,
     pub accepted_late: bool,
     pub low_confidence: bool,
+    /// What the scout gate decided last.
+    pub gate: Option<crate::planning::gate::GateDecision>,
     /// The scout gate found the goal small, and the person had set no policy.
     pub small_goal: bool,
     /// What kept the last draft from being usable.
@@ -73,7 +75,11 @@ pub struct PlanningSlice {
     pub adaptation_log: Vec<AdaptationLogEntry>,
     pub ideas: Vec<String>,
     pub brainstormed: bool,
+    /// The next message asks how much the person likes to read.
+    pub asks_style: bool,
     pub response_text: String,
+    /// What the goal says that could not be used, and what the kind of plan warns of.
+    pub notes: Vec<String>,
     pub traces: u32,
     pub logged: u32,
     /// When the person last spoke.
@@ -157,7 +163,8 @@ impl PlanningSlice {
                 self.questions.retain(|question| !answers.contains_key(&question.key));
             }
             PlanningEvent::PatternPicked { choice } => {
-                let proposed = choice.pattern.proposed_name().is_some();
+                let proposed =
+                    choice.pattern.proposed_name().is_some() || choice.proposed_pattern.is_some();
                 self.pattern_rfc_required = proposed;
                 self.pattern_rfc_text = choice.pattern.rfc.clone().filter(|_| proposed);
                 self.pattern = Some(choice.clone());
@@ -179,7 +186,12 @@ impl PlanningSlice {
             PlanningEvent::Judged { stage, judgement } => {
                 self.judgements.insert(*stage, judgement.clone());
             }
-            PlanningEvent::Traced { .. } => self.traces += 1,
+            PlanningEvent::Traced { step } => {
+                self.traces += 1;
+                if step.tool == "ContextElicitor" {
+                    self.notes.clone_from(&step.explanations);
+                }
+            }
             PlanningEvent::Logged { .. } => self.logged += 1,
             PlanningEvent::Adapted { entry } => push(&mut self.adaptation_log, entry.clone()),
             PlanningEvent::ChangesRequested { text, nodes } => {
@@ -208,6 +220,9 @@ impl PlanningSlice {
             PlanningEvent::NodeUnlocked { node } => return self.locked.remove(node),
             PlanningEvent::PolicySet { set, .. } => self.policy_set = self.policy_set.with(set),
             PlanningEvent::Said { text } => self.response_text.clone_from(text),
+            PlanningEvent::Remarked { .. } => {}
+            PlanningEvent::StyleUnknown {} => self.asks_style = true,
+            PlanningEvent::StyleAsked {} => self.asks_style = false,
             PlanningEvent::IdeasOffered { ideas } => {
                 self.ideas.clone_from(ideas);
                 self.brainstormed = true;

@@ -13,10 +13,12 @@ mod codec;
 mod database;
 mod error;
 mod import;
+mod inbox;
 mod index;
 mod journal;
 mod lease;
 mod lineage;
+mod plans;
 mod queue;
 mod reader;
 mod reading;
@@ -35,6 +37,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,10 +45,13 @@ pub use bookmarks::Bookmark;
 pub use codec::MAX_PAYLOAD;
 pub use error::{FindError, Holder, StoreError};
 pub use import::{Arrival, Incoming, Provenance};
+pub use inbox::Letter;
 pub use journal::Journal;
+pub use plans::{BlockRow, PlanRow};
 pub use queue::Ack;
 pub use reader::{Reader, Watch};
 pub use record::{Batch, ForkPoint, NewSession, Row, SessionInfo, SessionSummary};
+pub use schema::VERSION as SCHEMA_VERSION;
 pub use search::WordQuery;
 pub use side::{Remembered, SideWrite, ToolCallRow};
 pub use upkeep::{Depth, Integrity, Removal, Sizes};
@@ -109,6 +115,34 @@ impl Store {
     pub fn keep(&self, writes: Vec<SideWrite>) -> Result<(), StoreError> {
         let database = self.inner.place.database.clone();
         self.queue()?.run(move |connection| side::write_all(connection, &database, &writes))
+    }
+
+    /// Leaves an answer for whoever holds a session, and says under which number.
+    pub fn post(&self, session: &SessionId, letter: Letter) -> Result<i64, StoreError> {
+        let (database, session) = (self.inner.place.database.clone(), session.clone());
+        self.queue()?.run(move |connection| inbox::post(connection, &database, &session, &letter))
+    }
+
+    /// Takes what was left for a session. Only its holder may.
+    pub fn take_letters(&self, session: &SessionId) -> Result<Vec<Letter>, StoreError> {
+        let (database, session) = (self.inner.place.database.clone(), session.clone());
+        self.queue()?.run(move |connection| inbox::take(connection, &database, &session))
+    }
+
+    /// Takes back an answer that nobody took yet; false if somebody has.
+    pub fn take_back(&self, number: i64) -> Result<bool, StoreError> {
+        let database = self.inner.place.database.clone();
+        self.queue()?.run(move |connection| inbox::take_back(connection, &database, number))
+    }
+
+    /// Writes the plans of a session anew, as its journal tells them.
+    pub fn rebuild_plans(
+        &self,
+        session: &SessionId,
+        plans: Vec<PlanRow>,
+    ) -> Result<(), StoreError> {
+        let (database, session) = (self.inner.place.database.clone(), session.clone());
+        self.queue()?.run(move |connection| plans::rebuild(connection, &database, &session, &plans))
     }
 
     /// Opens a session for writing. Fails with [`StoreError::Held`] while another has it open.
@@ -206,6 +240,11 @@ impl Store {
     /// Says where the bytes are.
     pub fn sizes(&self) -> Result<Sizes, StoreError> {
         self.read(|reader| upkeep::sizes(reader.connection().0, &self.inner.place))
+    }
+
+    /// How many bytes the journal of each session takes, those it shares with forks counted once, where they are.
+    pub fn session_bytes(&self) -> Result<BTreeMap<SessionId, u64>, StoreError> {
+        self.read(upkeep::session_bytes)
     }
 
     /// Writes what is queued, moves the log into the database if nobody else uses it, and ends the writer thread.

@@ -18,10 +18,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_journal.sql"),
     include_str!("migrations/0002_index.sql"),
     include_str!("migrations/0003_tools.sql"),
+    include_str!("migrations/0004_planning.sql"),
 ];
 
 /// The newest schema version this program knows.
-pub(super) const VERSION: i64 = MIGRATIONS.len().cast_signed() as i64;
+pub const VERSION: i64 = MIGRATIONS.len().cast_signed() as i64;
 
 /// How long a write waits for other processes before it gives up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,5 +1,6 @@
 //! Looking after the store: removing sessions, checking that everything is there, and measuring it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -86,6 +87,25 @@ pub(super) fn sizes(connection: &Connection, place: &Place) -> Result<Sizes, Sto
     })
 }
 
+/// The bytes of each session: sealed runs, the live tail and checkpoints.
+pub(super) fn session_bytes(reader: &Reader) -> Result<BTreeMap<SessionId, u64>, StoreError> {
+    const SQL: &str = "SELECT id,
+        coalesce((SELECT sum(length(contents) + length(payloads)) FROM segment WHERE session = key), 0)
+        + coalesce((SELECT sum(length(payload)) FROM event WHERE session = key), 0)
+        + coalesce((SELECT sum(length(payload)) FROM checkpoint WHERE session = key), 0)
+        FROM session WHERE visibility = 0";
+    let (connection, database) = reader.connection();
+    let read = || -> rusqlite::Result<BTreeMap<SessionId, u64>> {
+        let mut statement = connection.prepare_cached(SQL)?;
+        let rows = statement.query_map([], |row| {
+            let id: String = row.get(0)?;
+            Ok((SessionId::new(id), unsigned(row.get(1)?)))
+        })?;
+        rows.collect()
+    };
+    read().doing("measuring the sessions", database)
+}
+
 /// Asks `SQLite` about the file, then every session whether its numbers have no gap.
 pub(super) fn integrity(reader: &Reader, depth: Depth) -> Result<Integrity, StoreError> {
     let (connection, database) = reader.connection();
@@ -95,8 +115,9 @@ pub(super) fn integrity(reader: &Reader, depth: Depth) -> Result<Integrity, Stor
     };
     let mut problems = texts(connection, sql).doing(CHECKING, database)?;
     problems.retain(|problem| problem != "ok");
-    if depth == Depth::Full {
-        problems.extend(dangling(connection).doing(CHECKING, database)?);
+    let broken = reader.broken_references()?;
+    if broken > 0 {
+        problems.push(format!("{broken} rows refer to something that is not there"));
     }
     let sessions = spans(connection).doing(CHECKING, database)?;
     for span in &sessions {
@@ -106,18 +127,6 @@ pub(super) fn integrity(reader: &Reader, depth: Depth) -> Result<Integrity, Stor
         }
     }
     Ok(Integrity { problems, sessions: sessions.len() as u64 })
-}
-
-/// Rows that refer to rows which are not there.
-fn dangling(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    connection
-        .prepare("SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2")?
-        .query_map([], |row| {
-            let (table, parent, rows): (String, String, i64) =
-                (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(format!("{rows} rows of {table} refer to rows of {parent} that are not there"))
-        })?
-        .collect()
 }
 
 /// Reads every event of a session, and says why if one cannot be read.
@@ -272,6 +281,9 @@ fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
 fn delete_session(connection: &Connection, key: i64, parent: Option<i64>) -> rusqlite::Result<()> {
     for sql in [
         "DELETE FROM worded WHERE session = ?",
+        "DELETE FROM projected WHERE session = ?",
+        "DELETE FROM plans WHERE session = ?",
+        "DELETE FROM inbox WHERE session = ?",
         "DELETE FROM origin WHERE session = ?",
         "DELETE FROM lease WHERE session = ?",
     ] {

@@ -1,12 +1,11 @@
 //! The seven controls of the way Planwright talks and asks: their values, and what each means in words. Pure.
 
-use std::collections::BTreeSet;
-
 use crate::model::{
     ApprovalPolicy, ApprovalTarget, Autonomy, BrainstormingPreference, ConversationStyle,
-    InteractionPolicy, PolicyOverride, Tone,
+    InteractionPolicy, PlanState, PolicyOverride, Tone,
 };
 use crate::planning::controller::asks;
+use crate::state::PlanningSlice;
 
 /// One of the controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,13 +104,9 @@ impl Dial {
     }
 
     /// What its value means.
-    pub(crate) fn effect(
-        self,
-        policy: &InteractionPolicy,
-        approved: &BTreeSet<ApprovalTarget>,
-    ) -> String {
+    pub(crate) fn effect(self, policy: &InteractionPolicy, planning: &PlanningSlice) -> String {
         match self {
-            Self::Approvals => approvals(policy, approved),
+            Self::Approvals => approvals(policy, planning),
             Self::Autonomy => match policy.autonomy {
                 Autonomy::Low => "the outline is always asked; later changes wait for you",
                 Autonomy::Medium => "planned writes pass, other shell asks",
@@ -193,12 +188,12 @@ impl Dial {
 }
 
 /// The policy in one line, for the rule of the closed panel.
-pub(crate) fn summary(policy: &InteractionPolicy, approved: &BTreeSet<ApprovalTarget>) -> String {
+pub(crate) fn summary(policy: &InteractionPolicy, planning: &PlanningSlice) -> String {
     let questions = match policy.probing_depth {
         1 => "1 question a round".to_owned(),
         depth => format!("{depth} questions a round"),
     };
-    let left = to_come(policy, approved);
+    let left = to_come(policy, planning);
     format!(
         "{} autonomy · {}, {left} more to come · {questions} · {}",
         Dial::Autonomy.value(policy),
@@ -207,18 +202,31 @@ pub(crate) fn summary(policy: &InteractionPolicy, approved: &BTreeSet<ApprovalTa
     )
 }
 
-fn approvals(policy: &InteractionPolicy, approved: &BTreeSet<ApprovalTarget>) -> String {
-    let all = ApprovalTarget::ALL.iter().filter(|target| asks(policy, false, **target)).count();
-    let left = to_come(policy, approved);
+fn approvals(policy: &InteractionPolicy, planning: &PlanningSlice) -> String {
+    let due = |target: &&ApprovalTarget| asks(policy, planning.small_goal, **target);
+    let all = ApprovalTarget::ALL.iter().filter(due).count();
     let times = if all == 1 { "once".to_owned() } else { format!("{all} times") };
-    format!("asked {times} in all; {left} still to come")
+    let left = to_come(policy, planning);
+    match asked_now(planning) {
+        Some(_) => format!("asked {times}; after this {left} more"),
+        None => format!("asked {times} in all; {left} still to come"),
+    }
 }
 
-/// How many approvals are still asked for.
-fn to_come(policy: &InteractionPolicy, approved: &BTreeSet<ApprovalTarget>) -> usize {
-    let open =
-        |target: &&ApprovalTarget| asks(policy, false, **target) && !approved.contains(*target);
-    ApprovalTarget::ALL.iter().filter(open).count()
+/// What the person is asked to approve at this moment.
+fn asked_now(planning: &PlanningSlice) -> Option<ApprovalTarget> {
+    planning.place.target.filter(|_| planning.place.state == PlanState::SeekApproval)
+}
+
+/// How many approvals are still asked for, the one that is open left out.
+fn to_come(policy: &InteractionPolicy, planning: &PlanningSlice) -> usize {
+    let now = asked_now(planning);
+    let open = |target: &&ApprovalTarget| {
+        asks(policy, planning.small_goal, **target)
+            && !planning.approved.contains(*target)
+            && now.is_none_or(|now| **target > now)
+    };
+    if planning.is_over() { 0 } else { ApprovalTarget::ALL.iter().filter(open).count() }
 }
 
 fn base_words(policy: &InteractionPolicy) -> u32 {
@@ -256,10 +264,10 @@ mod tests {
 
     #[test]
     fn approvals_are_counted_as_the_policy_asks_for_them() {
-        let none = BTreeSet::new();
-        let words = |approval_policy, approved: &BTreeSet<ApprovalTarget>| {
+        let none = PlanningSlice::default();
+        let words = |approval_policy, planning: &PlanningSlice| {
             let policy = InteractionPolicy { approval_policy, ..InteractionPolicy::default() };
-            Dial::Approvals.effect(&policy, approved)
+            Dial::Approvals.effect(&policy, planning)
         };
         assert_eq!(words(ApprovalPolicy::SingleFinal, &none), "asked once in all; 1 still to come");
         assert_eq!(
@@ -270,10 +278,23 @@ mod tests {
             words(ApprovalPolicy::StrictEveryStep, &none),
             "asked 4 times in all; 4 still to come"
         );
-        let outline = BTreeSet::from([ApprovalTarget::Pattern, ApprovalTarget::Outline]);
+        let approved = [ApprovalTarget::Pattern, ApprovalTarget::Outline].into();
+        let mut outline = PlanningSlice { approved, ..PlanningSlice::default() };
         assert_eq!(
             words(ApprovalPolicy::MilestoneApprovals, &outline),
             "asked 2 times in all; 1 still to come"
+        );
+        outline.place.state = PlanState::SeekApproval;
+        outline.place.target = Some(ApprovalTarget::Final);
+        assert_eq!(
+            words(ApprovalPolicy::MilestoneApprovals, &outline),
+            "asked 2 times; after this 0 more"
+        );
+        // A small goal is asked about once, however often the policy would ask.
+        let small = PlanningSlice { small_goal: true, ..PlanningSlice::default() };
+        assert_eq!(
+            words(ApprovalPolicy::MilestoneApprovals, &small),
+            "asked once in all; 1 still to come"
         );
     }
 
@@ -290,7 +311,7 @@ mod tests {
                     turns += 1;
                     assert!(turns < 20, "{}", dial.name());
                 }
-                assert!(!dial.effect(&policy, &BTreeSet::new()).is_empty());
+                assert!(!dial.effect(&policy, &PlanningSlice::default()).is_empty());
             }
         }
     }
@@ -302,8 +323,9 @@ mod tests {
             talkativeness,
             ..InteractionPolicy::default()
         };
-        let said =
-            |policy: InteractionPolicy| Dial::Talkativeness.effect(&policy, &BTreeSet::new());
+        let said = |policy: InteractionPolicy| {
+            Dial::Talkativeness.effect(&policy, &PlanningSlice::default())
+        };
         assert_eq!(said(policy(ConversationStyle::Standard, 0.5)), "at most 120 words, 2 options");
         assert_eq!(said(policy(ConversationStyle::Standard, 0.8)), "at most 156 words, 3 options");
         assert_eq!(said(policy(ConversationStyle::Concise, 0.8)), "at most 78 words, 2 options");

@@ -1,6 +1,6 @@
 //! What the person looks at and how: focus, selection, scroll, zoom, playhead, overlays. Never journaled.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
@@ -79,6 +79,8 @@ pub(crate) struct TraceUi {
     /// The step at the top and which of its rows; a step, so that a resize keeps the place.
     pub(crate) top: Option<(Seq, usize)>,
     pub(crate) unfolded: HashSet<Seq>,
+    /// Steps that say why they took the tool they took.
+    pub(crate) explained: HashSet<Seq>,
     pub(crate) kinds: Kinds,
     pub(crate) search: Option<Search>,
     /// Shows the steps of one task only.
@@ -92,6 +94,7 @@ impl Default for TraceUi {
             cursor: None,
             top: None,
             unfolded: HashSet::new(),
+            explained: HashSet::new(),
             kinds: Kinds::All,
             search: None,
             only: None,
@@ -152,8 +155,8 @@ pub(crate) struct UiState {
     pub(crate) running: usize,
     pub(crate) card: CardUi,
     pub(crate) time: Playhead,
-    /// Events that the person marked.
-    pub(crate) bookmarks: BTreeSet<Seq>,
+    /// Events that the person marked, and what they noted.
+    pub(crate) bookmarks: BTreeMap<Seq, String>,
     pub(crate) overlay: Option<Overlay>,
     /// What is being typed into the panel.
     pub(crate) composer: Option<Composer>,

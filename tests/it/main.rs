@@ -6,14 +6,19 @@
     reason = "a test binary has no outside, and its panics are its findings"
 )]
 
+mod agents;
+mod conversation;
 mod crash;
+mod daily;
 mod engine;
 mod exchange;
 mod faults;
 mod fuzz;
+mod live_planning;
 mod models;
 mod planning;
 mod program;
+mod replaying;
 mod screen;
 mod supply;
 mod support;

@@ -145,5 +145,5 @@ fn a_reference_to_nothing_is_found() {
     )
     .unwrap();
     let problems = store.integrity(Depth::Full).unwrap().problems;
-    assert_eq!(problems, ["1 rows of checkpoint refer to rows of session that are not there"]);
+    assert_eq!(problems, ["1 rows refer to something that is not there"]);
 }

@@ -17,6 +17,17 @@ pub(crate) enum Place {
     Replay,
     /// The home screen.
     Home,
+    /// Two runs side by side.
+    Compare,
+    /// What is due today, on the home screen.
+    Today,
+}
+
+impl Place {
+    /// Whether it is on the home screen and not on that of a session.
+    pub(crate) fn is_home(self) -> bool {
+        matches!(self, Self::Home | Self::Today)
+    }
 }
 
 /// The column of the help screen.
@@ -87,12 +98,24 @@ actions! {
     OnlyKind "only_kind" Trace Look ["T"] "by kind";
     Copy "copy" Trace Look ["y"] "copy the step";
     Pager "pager" Trace Look ["o"] "open in $PAGER";
+    Why "why" Trace Look ["w"] "why this tool";
     OnlyTask "only_task" Trace Look ["t"] "only this task";
     CardStart "card_start" OpenCard Move ["Home", "g"] "request, its start";
     CardEnd "card_end" OpenCard Move ["End", "G"] "request, its end";
     GoalBox "goal_box" Home Look ["g"] "type a goal";
     Today "today" Home Look ["t"] "what is due today";
     RemoveSession "remove_session" Home Decide ["d"] "remove the session";
+    MarkSession "mark_session" Home Decide ["*"] "mark a session";
+    Compare "compare" Home Look ["v"] "compare the marked";
+    NextDivergence "next_divergence" Compare Look ["n"] "next divergence";
+    PreviousDivergence "previous_divergence" Compare Look ["N"] "previous divergence";
+    FoldSame "fold_same" Compare Look ["="] "fold what is the same";
+    SwapRuns "swap_runs" Compare Look ["s"] "swap A and B";
+    ExportComparison "export_comparison" Compare Look ["E"] "export";
+    CompareWith "compare_with" Screen Look [] "compare with a run";
+    TodayDone "today_done" Today Decide ["a"] "done";
+    TodaySkip "today_skip" Today Decide ["S"] "skip";
+    TodayLater "today_later" Today Decide ["x"] "later, asks when";
     Palette "palette" Screen Look [":"] "commands";
     Help "help" Screen Look ["?"] "help";
     Quit "quit" Screen Move ["q"] "back or quit";
@@ -104,6 +127,7 @@ actions! {
     Edit "edit" Screen Decide ["e"] "edit a node";
     Options "options" Card Decide ["o"] "options, or offline";
     Reply "reply" Card Decide ["i"] "type an answer";
+    Ideas "ideas" Card Decide ["b"] "ideas";
     No "no" Card Decide ["x"] "abandon or deny";
     Reject "reject" Card Decide ["d"] "none of these";
     StopIt "stop_it" Card Decide ["X"] "stop the task";
@@ -128,6 +152,7 @@ actions! {
     Redo "redo" Screen Decide ["U"] "redo it";
     Editor "editor" Screen Decide ["Ctrl-G"] "edit in $EDITOR";
     Policy "policy" Screen Decide ["p"] "policy";
+    Jobs "jobs" Screen Decide ["J"] "how many at once";
     Pause "pause" Screen Decide ["P"] "run, pause, go on";
 
     PreviousEvent "previous_event" Screen Time ["["] "previous event";
@@ -142,5 +167,6 @@ actions! {
     SkipWaits "skip_waits" Replay Time ["s"] "skip waits";
     GoTo "go_to" Screen Time ["g"] "go to";
     Bookmark "bookmark" Screen Time ["m"] "bookmark";
+    Fork "fork" Screen Time ["F"] "fork here";
     Live "live" Screen Time ["L"] "live";
 }

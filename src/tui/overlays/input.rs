@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 use tui_textarea::TextArea;
 
 use super::{Outcome, frame};
-use crate::model::TaskId;
+use crate::model::{Seq, TaskId};
 use crate::text::clean;
 use crate::tui::context::PaneContext;
 use crate::tui::theme::Role;
@@ -26,6 +26,12 @@ pub(crate) enum Purpose {
     GoTo,
     /// Words to look for.
     Search,
+    /// What to remember about an event.
+    Bookmark { at: Seq },
+    /// The session to compare with.
+    Compare,
+    /// How many tasks may run at once.
+    Jobs,
 }
 
 /// An open text box.
@@ -52,6 +58,9 @@ impl Input {
                 return Outcome::Submit { purpose: self.purpose.clone(), text };
             }
             KeyCode::Tab => {}
+            KeyCode::Char('u') if ctrl => {
+                self.area.delete_line_by_head();
+            }
             KeyCode::Char(_) if !ctrl && self.length() >= LIMIT => {}
             _ => {
                 self.area.input(*event);
@@ -85,8 +94,26 @@ impl Input {
             ),
             Purpose::Search => (
                 "search".to_owned(),
-                "In the trace, or among tasks while the plan has the focus:",
+                "In the steps; while it runs and the plan has the focus, among tasks:",
                 "Enter find  Esc close",
+                4,
+            ),
+            Purpose::Bookmark { at } => (
+                format!("bookmark at event {at}"),
+                "A note to find it by, or nothing:",
+                "Enter mark it  Esc close",
+                4,
+            ),
+            Purpose::Compare => (
+                "compare".to_owned(),
+                "With which session? Its id or a part of it, or nothing for the one it was forked from:",
+                "Enter compare  Esc close",
+                4,
+            ),
+            Purpose::Jobs => (
+                format!("at once, now up to {}", cx.latest.run.jobs),
+                "How many tasks may run at once, 1 to 64; what runs already goes on:",
+                "Enter set  Esc close",
                 4,
             ),
             Purpose::GoTo => (

@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 
 use self::lines::{entry_line, request_lines, status_lines, task_lines, wrapped};
 use self::words::{Meaning, meaning};
+use super::panes::approval::assumed_words;
 use super::{Exit, ExitReason, SessionView, TuiError};
 use crate::event::Command;
 use crate::model::{
@@ -36,7 +37,7 @@ pub async fn run_plain(view: SessionView, time_zone: TimeZone) -> Result<Exit, T
     say(&format!("Planwright, linear mode. Session {}.", plain.id))?;
     say("Type h for help, s for status, q to quit. Nothing runs before you approve it.")?;
     let reason = plain.follow(typed).await?;
-    Ok(Exit { reason, bookmarks: plain.bookmarks.clone(), summary: plain.summary() })
+    Ok(Exit { reason, open: None, summary: plain.summary() })
 }
 
 /// Lines from the standard input, read by a thread that ends with it.
@@ -66,7 +67,6 @@ struct Plain {
     history: History,
     head: watch::Receiver<Seq>,
     commands: Option<mpsc::Sender<Command>>,
-    bookmarks: Vec<Seq>,
     state: SessionState,
     time_zone: TimeZone,
     /// The request that was last printed.
@@ -77,13 +77,12 @@ struct Plain {
 
 impl Plain {
     fn new(view: SessionView, time_zone: TimeZone) -> Self {
-        let SessionView { id, history, head, commands, bookmarks, .. } = view;
+        let SessionView { id, history, head, commands, .. } = view;
         Self {
             id: id.short().to_owned(),
             history,
             head,
             commands,
-            bookmarks,
             state: SessionState::default(),
             time_zone,
             asked: None,
@@ -187,7 +186,7 @@ impl Plain {
         let at = self.answers.len();
         let Some(question) = questions.get(at) else { return Ok(()) };
         say(&format!("Question {} of {}: {}", at + 1, questions.len(), question.text))?;
-        say(&format!("  Assumed if skipped: {}.", question.assumed))
+        say(&format!("  Assumed if skipped: {}.", assumed_words(question)))
     }
 
     async fn take(&mut self, line: &str) -> Result<Option<ExitReason>, TuiError> {
@@ -212,7 +211,7 @@ impl Plain {
             "policy" => {
                 for dial in super::policy::DIALS {
                     let policy = self.state.planning.policy();
-                    let effect = dial.effect(&policy, &self.state.planning.approved);
+                    let effect = dial.effect(&policy, &self.state.planning);
                     say(&format!("{}: {}. {effect}.", dial.name(), dial.value(&policy)))?;
                 }
             }

@@ -28,6 +28,9 @@ use crate::tui::widgets::{Line, divider};
 impl Screen {
     /// Draws the whole screen into a buffer. Costs what is visible.
     pub(crate) fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
+        if let Some(compare) = &mut self.compare {
+            return compare.render(buf);
+        }
         self.size = buf.area;
         let class = SizeClass::of(buf.area);
         self.prepare(class)?;
@@ -203,6 +206,7 @@ impl Screen {
             areas: self.areas,
             can_act: self.can_act(),
             note: self.note.as_deref(),
+            session_budget: self.session_budget,
             graph: &self.graph,
             plan: &self.plan,
             trace: &self.trace,

@@ -16,6 +16,7 @@ mod pull;
 mod search;
 mod time;
 mod views;
+mod wishes;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,24 +27,25 @@ use ratatui::layout::Rect;
 use tokio::sync::mpsc;
 
 use super::areas::Areas;
+use super::compare::Compare;
 use super::context::Mode;
-use super::keymap::{Keymap, Place};
+use super::keymap::{KeyError, Keymap, Place};
 use super::overlays::Overlay;
 use super::panes::approval::{self, CardCache};
 use super::panes::graph::GraphCache;
 use super::panes::plan::{PlanCache, View};
 use super::panes::scrub::Marks;
 use super::panes::trace::TraceCache;
-use super::theme::Palette;
+use super::theme::{ColorDepth, Palette};
 use super::ui_state::{Focus, UiState};
-use super::{ExitReason, SessionView, TuiError, UiSettings};
+use super::{Desk, ExitReason, Look, SessionView, TuiError, UiSettings};
 use crate::event::Command;
-use crate::model::{Plan, RequestId, Seq, SessionId};
+use crate::model::{MicroDollars, Plan, RequestId, Seq, SessionId};
 use crate::replay::{History, SourceError};
 use crate::state::timeline::Timeline;
 use crate::state::{RunPhase, SessionState, SessionStatus};
 
-pub(crate) use outside::{Outside, Returned};
+pub(crate) use outside::{Back, Outside, Returned};
 
 /// What reaches a screen.
 #[derive(Debug)]
@@ -85,8 +87,10 @@ pub(crate) struct Screen {
     head: Seq,
     pub(crate) ui: UiState,
     palette: Palette,
+    color: ColorDepth,
     keymap: Keymap,
     ascii: bool,
+    session_budget: MicroDollars,
     clock: fn() -> Timestamp,
     time_zone: TimeZone,
     graph: GraphCache,
@@ -103,12 +107,26 @@ pub(crate) struct Screen {
     window_has_focus: bool,
     /// What the terminal or another program is to do next.
     outside: VecDeque<Outside>,
+    desk: Option<Arc<dyn Desk>>,
+    settings: UiSettings,
+    /// Two runs side by side, over everything else.
+    compare: Option<Box<Compare>>,
+    /// A fork that was made here and is to be opened next.
+    pub(crate) made: Option<SessionId>,
 }
 
 impl Screen {
+    /// Takes on another theme and other keys; nothing changes if the keys cannot be used.
+    pub(crate) fn restyle(&mut self, look: &Look) -> Result<(), KeyError> {
+        self.keymap = Keymap::new(&look.keys)?;
+        self.palette = look.theme.palette(self.color);
+        self.ascii = look.ascii;
+        Ok(())
+    }
+
     /// Opens a session: live at its latest event, a saved run where `start_at` says.
     pub(crate) fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
-        let SessionView { id, mut history, head: _, commands, start_at, bookmarks, note } = view;
+        let SessionView { id, mut history, commands, start_at, bookmarks, note, .. } = view;
         let head = history.head()?;
         let latest = SessionState::clone(&*history.state_at(head)?);
         let timeline = history.timeline()?;
@@ -122,10 +140,15 @@ impl Screen {
             shown: None,
             timeline,
             head,
-            ui: UiState { bookmarks: bookmarks.into_iter().collect(), ..UiState::default() },
+            ui: UiState {
+                bookmarks: bookmarks.into_iter().map(|mark| (mark.seq, mark.note)).collect(),
+                ..UiState::default()
+            },
             palette: settings.theme.palette(settings.color),
+            color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
+            session_budget: settings.session_budget,
             clock: settings.now,
             time_zone: settings.time_zone.clone(),
             graph: GraphCache::default(),
@@ -139,12 +162,19 @@ impl Screen {
             asked: None,
             window_has_focus: true,
             outside: VecDeque::new(),
+            desk: view.desk,
+            settings: settings.clone(),
+            compare: None,
+            made: None,
         };
         if let Some(seq) = start_at.or(saved.then_some(head)) {
             screen.seek(seq)?;
         }
         screen.lead_to_request();
         screen.follow();
+        if view.asks_fork {
+            screen.open_fork();
+        }
         Ok(screen)
     }
 
@@ -183,6 +213,7 @@ impl Screen {
     /// Takes one message.
     pub(crate) fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
         match message {
+            Message::Input(event) if self.compare.is_some() => self.compare_input(event),
             Message::Input(event) => self.on_input(event),
             Message::Head(seq) => self.pull(seq),
             Message::Tick => self.tick(),

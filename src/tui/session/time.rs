@@ -54,10 +54,11 @@ impl Screen {
         // Bookmarks are landmarks of the person's own.
         let marks = &self.ui.bookmarks;
         let found = if forward {
-            let marked = marks.range((Bound::Excluded(here), Bound::Unbounded)).next().copied();
+            let after = (Bound::Excluded(here), Bound::Unbounded);
+            let marked = marks.range(after).next().map(|(seq, _)| *seq);
             landmark.into_iter().chain(marked).min()
         } else {
-            let marked = marks.range(..here).next_back().copied();
+            let marked = marks.range(..here).next_back().map(|(seq, _)| *seq);
             landmark.into_iter().chain(marked).max()
         };
         match found {
@@ -65,21 +66,6 @@ impl Screen {
             None if forward => self.latest(),
             None => self.seek(Seq(1)),
         }
-    }
-
-    /// Marks the event that is shown, or takes the mark back.
-    pub(super) fn turn_bookmark(&mut self) -> Flow {
-        let here = self.cursor();
-        if self.ui.bookmarks.remove(&here) {
-            return self.say(format!("bookmark at event {here} removed"));
-        }
-        self.ui.bookmarks.insert(here);
-        self.say(format!("bookmark at event {here}"))
-    }
-
-    /// The events that are marked.
-    pub(crate) fn bookmarks(&self) -> Vec<Seq> {
-        self.ui.bookmarks.iter().copied().collect()
     }
 
     /// The latest event: live again, or the end of a saved run.
@@ -104,6 +90,28 @@ impl Screen {
             return Ok(Flow::Idle);
         }
         self.seek(seq)
+    }
+
+    /// One cell of the bar to the left or right, to the next one in which something happened.
+    pub(super) fn step_cell(&mut self, forward: bool) -> Result<Flow, SourceError> {
+        self.ui.time.playing = false;
+        let track = crate::tui::panes::scrub::track_area(self.areas.scrub);
+        let Some(lane) = Lane::of(&self.timeline, track.width.max(1)) else {
+            return Ok(Flow::Idle);
+        };
+        let here = self.cursor();
+        let mut cell = self.state().at.map_or(0, |at| lane.cell(at));
+        loop {
+            let next = if forward { cell.checked_add(1) } else { cell.checked_sub(1) };
+            let Some(next) = next.filter(|next| *next < lane.width) else {
+                return self.seek(if forward { self.latest.seq } else { Seq(1) });
+            };
+            cell = next;
+            let seq = self.event_at(lane.last(cell))?;
+            if seq != here && (forward || seq < here) {
+                return self.seek(seq);
+            }
+        }
     }
 
     /// The last event at or before a moment, found by halving.

@@ -3,10 +3,12 @@
 mod driving;
 pub(crate) mod fixture;
 mod frames;
+mod help_keys;
 mod hostile;
 pub(crate) mod lint;
 mod panics;
 pub(crate) mod planned;
+mod replaying;
 mod requests;
 mod sessions;
 mod storm;

@@ -25,7 +25,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         (true, _) => past_words(cx),
         (false, true) => {
             let planning = &cx.state.planning;
-            crate::tui::policy::summary(&planning.policy(), &planning.approved)
+            crate::tui::policy::summary(&planning.policy(), planning)
         }
         (false, false) => String::new(),
     };
