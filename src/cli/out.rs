@@ -28,6 +28,11 @@ impl Out {
         self.bytes(text.as_bytes())
     }
 
+    /// Takes away the line that the cursor stands in, on a terminal.
+    pub fn clear_line(&mut self) -> io::Result<()> {
+        self.bytes(b"\r\x1b[2K")
+    }
+
     fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.closed {
             return Ok(());

@@ -30,7 +30,7 @@ struct Printed {
 impl Printed {
     /// Takes the bar away, so that what follows stands in its place.
     fn clear(&mut self) -> std::io::Result<()> {
-        if std::mem::take(&mut self.bar) { self.out.text("\r\x1b[2K") } else { Ok(()) }
+        if std::mem::take(&mut self.bar) { self.out.clear_line() } else { Ok(()) }
     }
 }
 

@@ -31,7 +31,9 @@ fn hostile() -> String {
 
 /// Everything in what a terminal received that it must not receive.
 fn found(raw: &str) -> Vec<String> {
-    raw.chars()
+    // The bar below the lines of a run takes itself away.
+    raw.replace("\r\x1b[2K", "")
+        .chars()
         .filter(|letter| {
             (letter.is_control() && !matches!(letter, '\n' | '\r' | '\t'))
                 || matches!(letter, '\u{61c}' | '\u{ad}' | '\u{180e}' | '\u{feff}')
