@@ -75,7 +75,7 @@ async fn answers_of_tool_servers() {
     let strategy = mutated(vec![format!("{GREETING}\n{LIST}\n")]);
     let mut runner = TestRunner::new(Config::default());
     let mut listed = 0;
-    for _ in 0..cases(16) {
+    for _ in 0..cases(32) {
         let text = strategy.new_tree(&mut runner).unwrap().current();
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("answers");
@@ -86,7 +86,7 @@ async fn answers_of_tool_servers() {
         let file = file.to_string_lossy().into_owned();
         let command = ["/bin/sh", "-c", script, "sh", file.as_str()].map(str::to_owned).to_vec();
         let reach = McpReach::Process { command, environment: Vec::new(), set: BTreeMap::new() };
-        let time_limit = Duration::from_secs(10);
+        let time_limit = Duration::from_secs(2);
         let server = McpServer { reach, effects: BTreeMap::new(), time_limit };
         let servers = Servers::new(&BTreeMap::from([("fuzz".to_owned(), server)]));
         let mut registry = Registry::default();
@@ -101,5 +101,5 @@ async fn answers_of_tool_servers() {
         }
         servers.stop().await;
     }
-    println!("{} servers, {listed} tools", cases(16));
+    println!("{} servers, {listed} tools", cases(32));
 }
