@@ -2,13 +2,18 @@
 
 use std::io::IsTerminal;
 
+use anyhow::Context;
 use clap::Args;
 
 use super::{Exit, Out, Shared};
 use crate::app::App;
 use crate::doctor::machine::{self, TerminalFacts};
 use crate::doctor::provider::{self, Asking};
+use crate::doctor::tools;
 use crate::doctor::{Check, Status};
+use crate::kit;
+use crate::tools::Registry;
+use crate::tools::sandbox::Sandbox;
 
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
@@ -19,6 +24,9 @@ pub struct DoctorArgs {
 
 pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
+    let here = std::env::current_dir().context("finding the current directory")?;
+    let reader = app.read_store().ok().flatten().and_then(|store| store.reader().ok());
+    let app = app.in_workspace(&here, reader.as_ref())?;
     let mut checks = Vec::new();
     match app.dir() {
         Ok(dir) => {
@@ -39,12 +47,21 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
         }
     }
     checks.push(machine::terminal(&terminal_facts()));
+    checks.push(tools::sandbox(&Sandbox::of_this_program()));
+    checks.push(tools::web_search(&kit::tool_settings(&app.settings)));
+    checks.extend(app.project.as_ref().map(tools::project));
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let models = app.models();
     let env: Vec<(String, String)> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
+    checks.extend(runtime.block_on(async {
+        let servers = kit::servers(&app.settings);
+        let reports = servers.register(&mut Registry::default()).await;
+        servers.stop().await;
+        tools::servers(&reports)
+    }));
     let asking = if args.live { Asking::Live } else { Asking::No };
     checks.extend(runtime.block_on(provider::checks(&models, &env, asking)));
 

@@ -4,9 +4,10 @@ mod consent;
 mod file;
 pub mod models;
 mod paths;
+mod project;
 mod tools;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,9 @@ pub use consent::remember_consent;
 pub use file::ConfigError;
 pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
+pub use project::{PROJECT_FILE, ProjectConfig, ProjectStanding};
 use serde::Serialize;
-pub use tools::{McpConfig, PermissionConfig, ToolsConfig};
+pub use tools::{COMMAND_TIME_SEC, McpConfig, PermissionConfig, ToolsConfig};
 
 use crate::model::{Caps, Limits, MicroDollars, PlanLimits};
 
@@ -151,6 +153,8 @@ pub struct Settings {
     pub permissions: Vec<PermissionConfig>,
     /// Servers of tools by name.
     pub mcp: BTreeMap<String, McpConfig>,
+    /// Names of what the settings of the project changed.
+    pub from_project: BTreeSet<String>,
 }
 
 /// The parts of a confidence and how much each counts; without a model the last two count alone.
@@ -193,6 +197,7 @@ impl Default for Settings {
             tools: ToolsConfig::default(),
             permissions: Vec::new(),
             mcp: BTreeMap::new(),
+            from_project: BTreeSet::new(),
         }
     }
 }
@@ -295,7 +300,7 @@ impl Settings {
             models.prices.iter().map(|(name, price)| row(&format!("prices.{name}"), price)),
         );
         rows.extend(self.keys.iter().map(|(name, key)| row(&format!("keys.{name}"), key)));
-        rows.extend(tools::rows(self, "config file"));
+        rows.extend(tools::rows(self));
         rows
     }
 }

@@ -9,6 +9,7 @@ mod agent_runner;
 pub mod caps;
 pub mod controller;
 pub mod coordinator;
+mod doubt;
 mod driver;
 mod job;
 pub mod planner;
@@ -22,7 +23,7 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-pub use agent_runner::AgentRunner;
+pub use agent_runner::{AgentRunner, ProfilesOf};
 pub use driver::EngineError;
 pub use job::{Job, Runner, ShellRunner, TaskRef};
 pub use port::{Inlet, Port, listed_classes, port};

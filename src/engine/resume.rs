@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::controller::requests;
+use super::doubt::{self, Verdict};
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, Event, RepeatClass, RunEvent, SessionEvent, TaskEvent,
 };
 use crate::model::{CallId, Repeat, RequestId, RequestKind, SessionId, TaskId};
 use crate::state::{CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
-use crate::tools::process;
+use crate::tools::{Verification, Workspace, process, verify};
 
 /// How work goes on after a session was taken up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,19 +27,47 @@ pub fn end_leftovers(session: &SessionId, state: &SessionState) -> Leftovers {
         let row = state.tasks.row(task);
         if row.status == TaskStatus::Running {
             let call = attempt_call(state, task);
-            leftovers
-                .insert(call.task.clone(), process::end_leftovers(&format!("{session}/{call}")));
+            let mut ended = process::end_leftovers(&format!("{session}/{call}"));
+            if doubt::is_agent(state, task) {
+                // Calls that its calls made.
+                let within = format!("{session}/{}.", call.task);
+                ended.extend(process::end_leftovers_beginning(&within));
+            }
+            leftovers.ended.insert(call.task, ended);
         }
     }
     leftovers
 }
 
-/// The processes that were found and ended, by task.
-pub type Leftovers = BTreeMap<TaskId, Vec<u32>>;
+/// What the run that was interrupted left behind, by task.
+#[derive(Clone, Debug, Default)]
+pub struct Leftovers {
+    /// The processes that were found and ended.
+    pub ended: BTreeMap<TaskId, Vec<u32>>,
+    /// What the disk says about a write whose outcome is not known.
+    pub on_disk: BTreeMap<TaskId, Verification>,
+}
+
+impl Leftovers {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Looks at the files that were being written. Comes after the processes were ended.
+    pub fn look_at_disk(&mut self, state: &SessionState, workspace: &Workspace) {
+        for task in 0..state.tasks.len() {
+            let row = state.tasks.row(task);
+            let change = row.doubtful_call().and_then(|call| call.file.as_ref());
+            if let (TaskStatus::Running, Some(change)) = (row.status, change) {
+                self.on_disk.insert(state.tasks.id(task).clone(), verify(change, workspace));
+            }
+        }
+    }
+}
 
 fn attempt_call(state: &SessionState, task: usize) -> CallId {
     let row = state.tasks.row(task);
-    match &row.call {
+    match row.doubtful_call() {
         Some(open) => open.call.clone(),
         None => CallId { task: state.tasks.id(task).clone(), attempt: row.attempt, step: 1 },
     }
@@ -84,7 +113,7 @@ fn interrupted(
 ) -> Vec<Event> {
     let row = state.tasks.row(task);
     let id = state.tasks.id(task).clone();
-    let evidence = evidence(row, leftovers.get(&id).map_or(&[], Vec::as_slice));
+    let evidence = evidence(row, leftovers.ended.get(&id).map_or(&[], Vec::as_slice));
     let repeat_is_safe = state
         .plan
         .current
@@ -101,15 +130,21 @@ fn interrupted(
         );
         return events;
     }
+    if doubt::is_agent(state, task)
+        && let Verdict::Known(events) = doubt::of_agent(state, task, leftovers)
+    {
+        return events;
+    }
     if already_asked(state, task) {
         return Vec::new();
     }
-    let call = row.call.clone().unwrap_or_else(|| CallInFlight {
+    let call = row.doubtful_call().cloned().unwrap_or_else(|| CallInFlight {
         call: attempt_call(state, task),
         tool: String::new(),
         summary: "".into(),
         intended_at: row.started_at.unwrap_or_default(),
         repeat: RepeatClass::Unsafe,
+        file: None,
         process: None,
         output_lines: 0,
         last_line: "".into(),
@@ -142,5 +177,217 @@ fn evidence(row: &TaskRow, ended: &[u32]) -> String {
         }
         ([pid], _) => format!("process {pid} was still there and was ended"),
         (several, _) => format!("{} processes were still there and were ended", several.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::controller;
+    use crate::event::{AgentEvent, Command, FileChange, PlanEvent, Record, RiskClass};
+    use crate::model::{
+        Actor, Answer, ChoiceAction, Digest, GraphFacts, Plan, ReActStep, RunKind, StepAction,
+        TaskNode,
+    };
+    use crate::tools::workspace::content_hash;
+
+    /// A session whose agent was about to make a call when its process died.
+    struct Story {
+        state: SessionState,
+        workspace: Workspace,
+        directory: tempfile::TempDir,
+    }
+
+    impl Story {
+        fn new(tool: &str, repeat: RepeatClass, file: Option<FileChange>) -> Self {
+            let mut node = TaskNode::new("a", "Write it");
+            node.run = RunKind::Agent {};
+            let plan = Plan { title: "A plan".into(), tasks: vec![node], ..Plan::default() };
+            let hash = plan.digest().unwrap();
+            let input = json!({ "path": "a.txt" });
+            let step = ReActStep {
+                timestamp: jiff::Timestamp::UNIX_EPOCH,
+                task_id: "a".into(),
+                action: StepAction::Action,
+                content: tool.to_owned(),
+                tool_used: Some(tool.to_owned()),
+                tool_input: Some(input.clone()),
+                tool_output: None,
+                confidence_score: None,
+                metadata: serde_json::Map::from_iter([
+                    ("call".to_owned(), json!(3)),
+                    ("step".to_owned(), json!("write")),
+                ]),
+            };
+            let facts = Arc::new(GraphFacts { depth: vec![0], ..GraphFacts::default() });
+            let started =
+                TaskEvent::Started { task: "a".into(), attempt: 1, depth: 0, affinity_delta: 0.0 };
+            let events: Vec<Event> = vec![
+                PlanEvent::Proposed {
+                    revision: 1,
+                    hash: hash.clone(),
+                    plan: Arc::new(plan),
+                    facts,
+                    normalization: Vec::new(),
+                }
+                .into(),
+                PlanEvent::Approved { hash: hash.clone(), by: Actor::Person }.into(),
+                RunEvent::Started { hash, jobs: 1 }.into(),
+                started.into(),
+                AgentEvent::Acted { task: "a".into(), attempt: 1, step: Box::new(step) }.into(),
+                CallEvent::Intended {
+                    call: Self::call(),
+                    tool: tool.to_owned(),
+                    version: "1".to_owned(),
+                    input_hash: Digest::of_json(&input),
+                    input,
+                    class: RiskClass::Write,
+                    repeat,
+                    file,
+                }
+                .into(),
+            ];
+            let directory = tempfile::tempdir().unwrap();
+            let workspace = Workspace::open(directory.path(), &[], &[]).unwrap();
+            let mut story = Self { state: SessionState::default(), workspace, directory };
+            story.fold(events);
+            story
+        }
+
+        fn call() -> CallId {
+            CallId { task: "a".into(), attempt: 1, step: 3 }
+        }
+
+        fn fold(&mut self, events: Vec<Event>) {
+            for event in events {
+                let record = Record::new(self.state.seq.next(), jiff::Timestamp::UNIX_EPOCH, event);
+                self.state.apply(&record);
+            }
+        }
+
+        /// Takes it up again with this on disk.
+        fn taken_up(&mut self, on_disk: Option<&str>) -> Vec<Event> {
+            if let Some(text) = on_disk {
+                std::fs::write(self.directory.path().join("a.txt"), text).unwrap();
+            }
+            let mut leftovers = Leftovers::new();
+            leftovers.look_at_disk(&self.state, &self.workspace);
+            let events = first_events(&self.state, &leftovers, TakeUp::GoOn, 1, "test");
+            self.fold(events.clone());
+            assert_eq!(self.state.totals.anomalies, 0, "{events:?}");
+            events
+        }
+
+        fn outcome(events: &[Event]) -> Option<&CallOutcome> {
+            events.iter().find_map(|event| match event {
+                Event::Call(CallEvent::Concluded { outcome, .. }) => Some(outcome),
+                _ => None,
+            })
+        }
+
+        fn open(&self) -> bool {
+            self.state.agents.get(&"a".into()).unwrap().open.is_some()
+        }
+
+        fn status(&self) -> TaskStatus {
+            self.state.tasks.row(0).status
+        }
+    }
+
+    fn edit() -> Option<FileChange> {
+        Some(FileChange {
+            path: "a.txt".into(),
+            before: Some(content_hash(b"old")),
+            after: content_hash(b"new"),
+        })
+    }
+
+    #[test]
+    fn a_write_that_the_disk_shows_is_not_made_again_and_the_agent_reads_that_it_worked() {
+        let mut story = Story::new("file.edit", RepeatClass::Unsafe, edit());
+        let events = story.taken_up(Some("new"));
+        assert_eq!(Story::outcome(&events), Some(&CallOutcome::Verified));
+        assert!(story.state.requests.open.is_empty() && !story.open());
+        let progress = story.state.agents.get(&"a".into()).unwrap();
+        let noticed = progress.unnoticed.as_ref().unwrap();
+        assert!(noticed.result.ok && noticed.planned.tool == "file.edit");
+        assert_eq!(story.status(), TaskStatus::Pending);
+    }
+
+    #[test]
+    fn a_write_that_did_not_take_place_is_made_by_the_agent_without_a_question() {
+        let mut story = Story::new("file.edit", RepeatClass::Unsafe, edit());
+        let events = story.taken_up(Some("old"));
+        assert_eq!(Story::outcome(&events), Some(&CallOutcome::GivenUp));
+        assert!(story.state.requests.open.is_empty() && story.open());
+        assert_eq!(story.status(), TaskStatus::Pending);
+    }
+
+    #[test]
+    fn a_file_that_is_neither_is_in_doubt_and_either_answer_lets_the_agent_go_on() {
+        for (action, still_open) in
+            [(ChoiceAction::Happened, false), (ChoiceAction::RunAgain, true)]
+        {
+            let mut story = Story::new("file.edit", RepeatClass::Unsafe, edit());
+            let events = story.taken_up(Some("something else"));
+            assert_eq!(Story::outcome(&events), None);
+            let id = *story.state.requests.open.keys().next().unwrap();
+            assert_eq!(story.status(), TaskStatus::Running);
+            let command = Command::Answer { id, answer: Answer::from(action), by: Actor::Person };
+            let decided =
+                controller::decide(&story.state, &command, 1, jiff::Timestamp::UNIX_EPOCH);
+            story.fold(decided.events);
+            assert_eq!(story.status(), TaskStatus::Pending, "{action:?}");
+            assert_eq!(story.open(), still_open, "{action:?}");
+            assert_eq!(story.state.totals.anomalies, 0);
+        }
+    }
+
+    #[test]
+    fn what_only_looks_is_repeated_and_a_command_is_always_in_doubt() {
+        let mut look = Story::new("grep", RepeatClass::Safe, None);
+        look.taken_up(None);
+        assert!(look.state.requests.open.is_empty() && look.open());
+        let mut command = Story::new("shell.run", RepeatClass::Unsafe, None);
+        command.taken_up(None);
+        assert_eq!(command.state.requests.open.len(), 1);
+        // A call that was ended when its process left may have done half its work.
+        let mut ended = Story::new("shell.run", RepeatClass::Unsafe, None);
+        ended.fold(vec![CallEvent::closed(Story::call(), CallOutcome::Cancelled).into()]);
+        ended.taken_up(None);
+        assert_eq!(ended.state.requests.open.len(), 1);
+    }
+
+    #[test]
+    fn an_agent_that_was_thinking_goes_on_and_one_whose_calls_made_others_is_as_safe_as_those() {
+        let mut between = Story::new("grep", RepeatClass::Safe, None);
+        let code = CallOutcome::Exited { code: 0 };
+        between.fold(vec![CallEvent::closed(Story::call(), code).into()]);
+        between.taken_up(None);
+        assert_eq!(between.status(), TaskStatus::Pending);
+        assert!(between.state.requests.open.is_empty());
+        for (repeat, asked) in [(RepeatClass::Safe, 0), (RepeatClass::Unsafe, 1)] {
+            let mut outer = Story::new("parallel_execute", RepeatClass::Safe, None);
+            let call = CallId { task: "a.3.1".into(), attempt: 1, step: 1 };
+            let input = json!({ "command": "make" });
+            let intended = CallEvent::Intended {
+                call: call.clone(),
+                tool: "shell.run".to_owned(),
+                version: "1".to_owned(),
+                input_hash: Digest::of_json(&input),
+                input,
+                class: RiskClass::Execute,
+                repeat,
+                file: None,
+            };
+            let ended = CallEvent::closed(call, CallOutcome::Exited { code: 0 });
+            outer.fold(vec![intended.into(), ended.into()]);
+            outer.taken_up(None);
+            assert_eq!(outer.state.requests.open.len(), asked, "{repeat:?}");
+        }
     }
 }

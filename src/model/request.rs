@@ -35,7 +35,14 @@ pub enum RequestKind {
     /// The plan does not fit; the choices name what would help.
     Escalation,
     /// Whether a tool may be called.
-    Permission { call: CallId, tool: String, class: String },
+    Permission {
+        call: CallId,
+        tool: String,
+        class: String,
+        /// What an answer is bound to, so that the same question is known again after a restart.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        binding: Option<Digest>,
+    },
     /// An agent used up its iterations.
     TaskCap { task: TaskId },
     /// Whether a provider's key may be used.

@@ -188,9 +188,15 @@ impl AgentProgress {
     }
 
     fn observed(&mut self, step: &ReActStep) -> bool {
+        let result = step.tool_output.clone().map(serde_json::from_value::<ToolResult>);
+        // A call that was ended because its process left is still to be made.
+        if let Some(Ok(result)) = &result
+            && result.failed().is_some_and(|failure| failure.code == "cancelled")
+        {
+            return self.open.is_some();
+        }
         let Some(OpenAction { number, planned, .. }) = self.open.take() else { return false };
         let ok = step.metadata.get("ok").and_then(Value::as_bool).unwrap_or(false);
-        let result = step.tool_output.clone().map(serde_json::from_value::<ToolResult>);
         self.unnoticed = match result {
             Some(Ok(result)) => Some(Unnoticed { planned: planned.clone(), result }),
             _ => None,

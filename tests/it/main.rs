@@ -7,12 +7,15 @@
 )]
 
 mod crash;
+mod doubt;
 mod engine;
 mod exchange;
 mod models;
 mod planning;
 mod program;
+mod project;
 mod screen;
+mod servers;
 mod support;
 mod tools;
 mod torture;

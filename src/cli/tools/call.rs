@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{ask, complain, no_tool, registry, rules, servers_for};
+use super::{ask, complain, in_directory, no_tool, registry, rules, servers_for};
 use crate::app::App;
 use crate::cli::{Exit, Out, Problem, Shared};
 use crate::kit::{self, StoreServices};
@@ -116,6 +116,7 @@ pub(super) async fn call(
     })?;
     let here = std::env::current_dir().context("finding the current directory")?;
     let directory = workspace.map_or(here.clone(), |given| here.join(given));
+    let app = &in_directory(app, &directory)?;
     let store = app.open_store()?;
     let servers = servers_for(app, name);
     let (registry, reports) = registry(&servers).await;
@@ -130,6 +131,7 @@ pub(super) async fn call(
     let services = StoreServices::new(store.reader()?);
     let toolbox = Toolbox::new(Parts {
         registry,
+        servers: servers.clone(),
         workspace: Arc::new(workspace),
         settings: kit::tool_settings(&app.settings),
         sandbox: Sandbox::of_this_program(),

@@ -194,6 +194,10 @@ impl Run<'_> {
     ) -> Option<RoundEnd> {
         let result = &finished.result;
         let failure = result.failed();
+        // A call that was ended because its process leaves is still to be made, and counts when it is.
+        if let Some(failure) = failure.clone().filter(|failure| failure.code == "cancelled") {
+            return Some(RoundEnd::Failed(failure));
+        }
         let facts = tools.facts(&planned.tool).unwrap_or_default();
         work.observe(kind, planned, facts, seen(&planned.tool, result, failure.as_ref()));
         if let Some(failure) = failure.filter(|failure| FINAL.contains(&failure.code.as_str())) {

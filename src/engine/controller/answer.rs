@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::{Decided, Decision, Effect, planning, reset, skipping, started};
-use crate::engine::{Keep, caps};
+use crate::engine::{Keep, caps, doubt};
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, PlanEvent, PlanningEvent, Refusal,
     RunEvent, TaskEvent,
@@ -120,6 +120,20 @@ fn in_doubt(
         }
     };
     Some(Ok(match action {
+        ChoiceAction::Happened if doubt::is_agent(state, task) => {
+            let words = "the person says that it took place";
+            let data = serde_json::json!({ "said_to_have_happened": true });
+            let outcome = CallOutcome::SaidToHaveHappened;
+            let events = doubt::took_place(
+                state,
+                task,
+                outcome,
+                words,
+                data,
+                "in doubt, said to have happened",
+            );
+            events.into_iter().fold(answered, Decision::and)
+        }
         ChoiceAction::Happened => {
             close(answered, CallOutcome::SaidToHaveHappened).and(TaskEvent::Completed {
                 task: call.task.clone(),

@@ -94,6 +94,17 @@ pub fn in_doubt(
             _ => None,
         })
         .unwrap_or_else(|| call.summary.to_string());
+    let agent = crate::engine::doubt::is_agent(state, task);
+    let question = if agent {
+        format!("Did this call of {} take place?", call.tool)
+    } else {
+        "Did this command finish?".to_owned()
+    };
+    let happened = if agent {
+        "the agent goes on from there".to_owned()
+    } else {
+        format!("{task_id} is done")
+    };
     let dependents = state.tasks.descendants(task).len();
     let last = if call.last_line.is_empty() {
         String::new()
@@ -103,9 +114,9 @@ pub fn in_doubt(
     Request {
         id,
         kind: RequestKind::InDoubt { call: call.call.clone() },
-        question: "Did this command finish?".to_owned(),
+        question,
         why: format!("{task_id} was started, and its outcome is not known"),
-        verbatim: vec![Detail::new("command", command)],
+        verbatim: vec![Detail::new(if agent { "call" } else { "command" }, command)],
         details: vec![
             Detail::new(
                 "evidence",
@@ -114,7 +125,7 @@ pub fn in_doubt(
             Detail::new("repeat", "running it again may do its work twice; other branches go on"),
         ],
         choices: vec![
-            Choice::new(ChoiceAction::Happened, "it happened", format!("{task_id} is done")),
+            Choice::new(ChoiceAction::Happened, "it happened", happened),
             Choice::new(ChoiceAction::RunAgain, "run it", format!("{task_id} is started again")),
             Choice::new(ChoiceAction::SkipAlone, "skip the task", "dependents go on without it"),
             Choice::new(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, Start, TURN};
@@ -12,7 +13,7 @@ use crate::engine::job::{AgentBrief, Job, TaskRef};
 use crate::engine::port::PortMessage;
 use crate::event::{ApprovalEvent, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent};
 use crate::llm::cost::Ceiling;
-use crate::model::{Answer, CallId, Cap, Failure, RequestId};
+use crate::model::{Answer, CallId, Cap, Failure, Request, RequestId, RequestKind};
 
 impl Driver {
     pub(super) fn on_port(&mut self, message: PortMessage) {
@@ -23,11 +24,7 @@ impl Driver {
                 self.beside.extend(beside);
                 self.starts.push(Start::Durable(done));
             }
-            PortMessage::Ask(mut request, answer) => {
-                request.id = self.state.requests.next_id();
-                self.asked.insert(request.id, answer);
-                self.say(ApprovalEvent::Asked { request: Arc::from(request) });
-            }
+            PortMessage::Ask(request, answer) => self.on_ask(request, answer),
             PortMessage::Barrier(done) => {
                 let _ = done.send(());
             }
@@ -35,6 +32,27 @@ impl Driver {
                 let _ = told.send(self.state.agents.get(&task).cloned());
             }
         }
+    }
+
+    /// Puts a question to the person. One that was put before this process began is still on its card, and may have
+    /// been answered by now: it is not put twice.
+    fn on_ask(&mut self, mut request: Box<Request>, answer: oneshot::Sender<Answer>) {
+        let given = self.answered.iter().position(|(earlier, _)| same_question(earlier, &request));
+        if let Some(position) = given {
+            let (_, given) = self.answered.swap_remove(position);
+            self.starts.push(Start::Reply(answer, Box::new(given)));
+            return;
+        }
+        let open = self.state.requests.open.values().find(|open| {
+            !self.asked.contains_key(&open.request.id) && same_question(&open.request, &request)
+        });
+        if let Some(id) = open.map(|open| open.request.id) {
+            self.asked.insert(id, answer);
+            return;
+        }
+        request.id = self.state.requests.next_id();
+        self.asked.insert(request.id, answer);
+        self.say(ApprovalEvent::Asked { request: Arc::from(request) });
     }
 
     pub(super) fn drain_port(&mut self) {
@@ -50,17 +68,25 @@ impl Driver {
     pub(super) fn answer_agent(&mut self, id: RequestId, answer: &Answer) {
         if let Some(waiting) = self.asked.remove(&id) {
             self.starts.push(Start::Reply(waiting, Box::new(answer.clone())));
+        } else if let Some(open) = self.state.requests.open.get(&id)
+            && is_of_an_agent(&open.request)
+        {
+            self.answered.push((Arc::clone(&open.request), answer.clone()));
         }
     }
 
     /// Questions of an attempt that is over no longer make sense.
     pub(super) fn withdraw_asks_of(&mut self, call: &CallId) {
+        // Whoever takes the session up again finds the question, and the agent that asked it.
+        if self.closing.is_some() {
+            return;
+        }
         let stale: Vec<RequestId> = self
             .state
             .requests
             .open
             .values()
-            .filter(|open| self.asked.contains_key(&open.request.id))
+            .filter(|open| is_of_an_agent(&open.request))
             .filter(|open| {
                 open.request.task.as_ref().is_some_and(|task| {
                     *task == call.task || task.as_str().starts_with(&format!("{}.", call.task))
@@ -172,4 +198,20 @@ impl Driver {
             }
         }
     }
+}
+
+/// Whether an agent waits for the answer.
+fn is_of_an_agent(request: &Request) -> bool {
+    matches!(request.kind, RequestKind::Permission { .. } | RequestKind::TaskCap { .. })
+}
+
+/// Whether two questions ask for the same call, byte for byte, in whichever attempt.
+fn same_question(one: &Request, other: &Request) -> bool {
+    let bound = |request: &Request| match &request.kind {
+        RequestKind::Permission { tool, binding: Some(binding), .. } => {
+            Some((tool.clone(), binding.clone()))
+        }
+        _ => None,
+    };
+    one.task == other.task && bound(one).is_some_and(|one| bound(other) == Some(one))
 }

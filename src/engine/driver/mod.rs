@@ -31,8 +31,8 @@ use crate::event::{
     Record, RepeatClass, RiskClass, RunEvent, SessionEvent, TaskEvent,
 };
 use crate::model::{
-    Answer, CallId, Category, Digest, Failure, Repeat, RequestId, RunKind, Seq, SkipReason,
-    TaskNode,
+    Answer, CallId, Category, Digest, Failure, Repeat, Request, RequestId, RunKind, Seq,
+    SkipReason, TaskNode,
 };
 use crate::replay::CHECKPOINT_INTERVAL;
 use crate::state::{Checkpoint, RunPhase, SessionState};
@@ -111,6 +111,8 @@ pub(super) struct Driver {
     port: mpsc::UnboundedReceiver<PortMessage>,
     /// Questions of agents, and who waits for the answer.
     asked: HashMap<RequestId, oneshot::Sender<Answer>>,
+    /// Answers to questions of agents from before this process, until the agent asks again.
+    answered: Vec<(Arc<Request>, Answer)>,
     /// What is to be kept beside the journal with the next batch.
     beside: Vec<SideWrite>,
     /// The last event that went to the journal, durable or not.
@@ -157,6 +159,7 @@ impl Driver {
             stage_out,
             port,
             asked: HashMap::new(),
+            answered: Vec::new(),
             beside: Vec::new(),
             sent,
         };
@@ -166,7 +169,9 @@ impl Driver {
 
     /// Works until the session is closed. A panic in here ends the run, and the journal says why.
     pub(super) async fn run(mut self, first: Vec<Event>) -> Result<(), EngineError> {
-        match AssertUnwindSafe(self.work(first)).catch_unwind().await {
+        let worked = AssertUnwindSafe(self.work(first)).catch_unwind().await;
+        self.options.runner.close().await;
+        match worked {
             Ok(ended) => ended,
             Err(panic) => {
                 let message = panic_words(&*panic);
@@ -476,7 +481,10 @@ impl Driver {
         for event in coordinator::skips_after_failure(&self.state, task) {
             self.say(event);
         }
-        if self.node(task).is_some_and(TaskNode::aborts_on_failure) {
+        let failure = self.state.tasks.row(task).failure.clone();
+        // Who knows what the rest of the run would do with hooks and settings that nobody looked at.
+        let tampered = failure.is_some_and(|failure| failure.code == "protected_changed");
+        if tampered || self.node(task).is_some_and(TaskNode::aborts_on_failure) {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Aborted) {
                 self.say(event);
             }
@@ -649,6 +657,7 @@ impl Driver {
                 Repeat::Safe => RepeatClass::Safe,
                 Repeat::Ask => RepeatClass::Unsafe,
             },
+            file: None,
         }
     }
 

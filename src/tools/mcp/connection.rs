@@ -60,9 +60,13 @@ fn unavailable(what: impl std::fmt::Display) -> ToolError {
 }
 
 impl Connection {
-    pub(super) async fn open(name: &str, reach: &McpReach) -> Result<Self, ToolError> {
-        let changed = Arc::new(AtomicBool::new(false));
-        let ours = Ours { changed: Arc::clone(&changed) };
+    /// `changed` is raised when the server says that its tools are others now.
+    pub(super) async fn open(
+        name: &str,
+        reach: &McpReach,
+        changed: &Arc<AtomicBool>,
+    ) -> Result<Self, ToolError> {
+        let ours = Ours { changed: Arc::clone(changed) };
         let greeting = |error: rmcp::service::ClientInitializeError| {
             unavailable(format!("the server {name} does not speak the protocol: {error}"))
         };
@@ -90,7 +94,7 @@ impl Connection {
             service,
             tools: Vec::new(),
             hashes: BTreeMap::new(),
-            changed,
+            changed: Arc::clone(changed),
             _group: group,
             _private: private,
         };

@@ -258,6 +258,7 @@ impl Fixture {
             input,
             class: RiskClass::Execute,
             repeat: RepeatClass::Unsafe,
+            file: None,
         })
     }
 

@@ -1,0 +1,94 @@
+//! What works here as far as tools go: the sandbox, web search, and the servers of the config.
+
+use super::Check;
+use crate::config::ProjectStanding;
+use crate::tools::ToolSettings;
+use crate::tools::mcp::ServerReport;
+use crate::tools::sandbox::Sandbox;
+
+/// Whether commands of a model are confined.
+pub fn sandbox(sandbox: &Sandbox) -> Check {
+    let probe = sandbox.probe();
+    if probe.enforced {
+        return Check::ok("sandbox", probe.detail.clone());
+    }
+    Check::warn(
+        "sandbox",
+        format!("commands of a model are not confined here: {}", probe.detail),
+        "every such command asks; a kernel with Landlock (Linux 6.12 or newer) confines them",
+    )
+}
+
+/// Which tools are not set up.
+pub fn web_search(settings: &ToolSettings) -> Check {
+    match &settings.web.search_endpoint {
+        Some(endpoint) => Check::ok("web search", format!("{endpoint} is asked")),
+        None => Check::warn(
+            "web search",
+            "web.search and internet.research are not set up",
+            "name a SearXNG service with search_endpoint under [tools] in the config",
+        ),
+    }
+}
+
+/// Whether the settings of the project here count.
+pub fn project(standing: &ProjectStanding) -> Check {
+    let path = standing.config.path.display();
+    if standing.trusted {
+        return Check::ok("project", format!("{path} is trusted"));
+    }
+    if standing.left_out.is_empty() {
+        return Check::ok("project", format!("{path} only makes things stricter"));
+    }
+    let names: Vec<&str> = standing.left_out.iter().map(|row| row.name.as_str()).collect();
+    Check::warn(
+        "project",
+        format!("{path} is not trusted, left out: {}", names.join(", ")),
+        "read it; `planwright config trust` lets it count in full",
+    )
+}
+
+/// How the servers answered, one check each.
+pub fn servers(reports: &[ServerReport]) -> Vec<Check> {
+    reports
+        .iter()
+        .map(|report| {
+            let name = format!("server {}", report.server);
+            match &report.outcome {
+                Ok(tools) if report.left_out.is_empty() => {
+                    Check::ok(&name, format!("{} tools", tools.len()))
+                }
+                Ok(tools) => Check::warn(
+                    &name,
+                    format!("{} tools; left out: {}", tools.len(), report.left_out.join("; ")),
+                    "the server names or describes them in a way that cannot be used",
+                ),
+                Err(why) => Check::fail(
+                    &name,
+                    why.clone(),
+                    "start it by hand to see what it says, and check its table under [mcp] in the config",
+                ),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Status;
+    use super::*;
+
+    #[test]
+    fn checks_say_what_is_missing_and_what_to_do() {
+        let none = sandbox(&Sandbox::none("no Landlock"));
+        assert_eq!(none.status, Status::Warn);
+        assert!(none.what.contains("no Landlock") && none.next.unwrap().contains("asks"));
+        assert_eq!(web_search(&ToolSettings::default()).status, Status::Warn);
+        let report = ServerReport {
+            server: "x".into(),
+            outcome: Err("it is gone".into()),
+            left_out: Vec::new(),
+        };
+        assert_eq!(servers(&[report])[0].status, Status::Fail);
+    }
+}
