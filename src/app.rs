@@ -1,5 +1,8 @@
 //! The composition root: settings, store, engine and screens put together.
 
+pub mod desk;
+pub mod forks;
+pub mod inbox;
 mod models;
 pub mod planning;
 
@@ -234,7 +237,9 @@ impl App {
         let mut first = opening(ready, workspace)?;
         first.extend(this.limits_of(&SessionState::default()));
         first.extend(this.project_left_out());
-        Ok(engine::start(journal, SessionState::default(), first, options))
+        let handle = engine::start(journal, SessionState::default(), first, options);
+        inbox::attend(store, &handle);
+        Ok(handle)
     }
 
     /// Takes up a saved session in its own workspace, or in another one that the person names.
@@ -297,7 +302,9 @@ impl App {
             }
             None => {}
         }
-        Ok(engine::start(journal, SessionState::clone(&state), first, options))
+        let handle = engine::start(journal, SessionState::clone(&state), first, options);
+        inbox::attend(store, &handle);
+        Ok(handle)
     }
 
     /// Says what the settings of the project do not get.

@@ -81,7 +81,7 @@ fn in_directory(app: &App, directory: Option<PathBuf>) -> anyhow::Result<App> {
 
 /// Only a person may: a command that a tool started is refused.
 fn trust(app: &App, directory: Option<PathBuf>, out: &mut Out) -> anyhow::Result<()> {
-    if std::env::var_os(crate::tools::process::CALL_VARIABLE).is_some() {
+    if crate::tools::process::inside_a_call() {
         return Err(Problem::failed("a command that a tool started cannot give trust").into());
     }
     let app = in_directory(app, directory)?;

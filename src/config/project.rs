@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::{self, ConfigError};
 use super::{Origin, Row, Settings, Sourced};
-use crate::model::Digest;
+use crate::model::{ApprovalPolicy, Autonomy, Digest};
 
 /// Where a project keeps its settings.
 pub const PROJECT_FILE: &str = ".planwright/config.toml";
@@ -123,6 +123,14 @@ fn tighten(settings: &mut Settings, wanted: &Settings) {
         && settings.run_wall_time_min.value.is_none_or(|now| minutes < now)
     {
         settings.run_wall_time_min = wanted.run_wall_time_min.clone();
+    }
+    let asked = &wanted.planning.policy.value;
+    let policy = &mut settings.planning.policy.value;
+    if asked.autonomy == Some(Autonomy::Low) {
+        policy.autonomy = asked.autonomy;
+    }
+    if asked.approval_policy == Some(ApprovalPolicy::StrictEveryStep) {
+        policy.approval_policy = asked.approval_policy;
     }
     let usual = crate::config::tools::COMMAND_TIME_SEC;
     if let Some(seconds) = wanted.tools.command_time_sec

@@ -73,6 +73,8 @@ pub struct PlanningSlice {
     pub adaptation_log: Vec<AdaptationLogEntry>,
     pub ideas: Vec<String>,
     pub brainstormed: bool,
+    /// The next message asks how much the person likes to read.
+    pub asks_style: bool,
     pub response_text: String,
     pub traces: u32,
     pub logged: u32,
@@ -157,7 +159,8 @@ impl PlanningSlice {
                 self.questions.retain(|question| !answers.contains_key(&question.key));
             }
             PlanningEvent::PatternPicked { choice } => {
-                let proposed = choice.pattern.proposed_name().is_some();
+                let proposed =
+                    choice.pattern.proposed_name().is_some() || choice.proposed_pattern.is_some();
                 self.pattern_rfc_required = proposed;
                 self.pattern_rfc_text = choice.pattern.rfc.clone().filter(|_| proposed);
                 self.pattern = Some(choice.clone());
@@ -208,6 +211,9 @@ impl PlanningSlice {
             PlanningEvent::NodeUnlocked { node } => return self.locked.remove(node),
             PlanningEvent::PolicySet { set, .. } => self.policy_set = self.policy_set.with(set),
             PlanningEvent::Said { text } => self.response_text.clone_from(text),
+            PlanningEvent::Remarked { .. } => {}
+            PlanningEvent::StyleUnknown {} => self.asks_style = true,
+            PlanningEvent::StyleAsked {} => self.asks_style = false,
             PlanningEvent::IdeasOffered { ideas } => {
                 self.ideas.clone_from(ideas);
                 self.brainstormed = true;
