@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::models::server::{Act, Server as ModelServer};
+use crate::models::server::Server as ModelServer;
 use crate::models::wire::Format;
 use crate::tools::{Place, Standby, call_of, not_tested, small_command, toolbox};
 

@@ -54,7 +54,7 @@ impl Place {
             .unwrap()
     }
 
-    fn call(&self, tool: &str, args: &Value) -> (i32, Value) {
+    pub fn call(&self, tool: &str, args: &Value) -> (i32, Value) {
         let output = self.run(&["tools", "call", tool, &args.to_string(), "--json"]);
         let result = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
         (output.status.code().unwrap(), result)

@@ -18,8 +18,8 @@ use crate::tools::context::Progress;
 use crate::tools::offline::OfflineSubtasks;
 use crate::tools::sandbox::Sandbox;
 use crate::tools::{
-    Bracket, Conclusion, Intent, Parts, PermissionAnswer, PermissionAsk, Permits, Rule, Services,
-    Standing, ToolCall, Toolbox, Workspace,
+    Bracket, Conclusion, Intent, Parts, PermissionAnswer, PermissionAsk, Permits, Pin, PinStanding,
+    Rule, Services, Standing, ToolCall, Toolbox, Workspace,
 };
 
 /// Stands around calls from the command line: the person's rules decide, the person is asked if there is one.
@@ -48,6 +48,10 @@ impl Bracket for CommandLine {
                 ask::say(&format!("{} needs your answer: {}", asked.tool, asked.why.words()));
                 if let Some(rule) = &asked.offers.rule {
                     ask::say(&format!("  a rule in the config would do: {}", rule.words()));
+                }
+                let approved = |pin: &Pin| pin.standing == PinStanding::Approved;
+                if asked.resolved.pin.as_ref().is_some_and(|pin| !approved(pin)) {
+                    ask::say(&format!("  planwright tools trust {} approves it", asked.tool));
                 }
                 return PermissionAnswer::Nobody;
             }
@@ -120,10 +124,16 @@ pub(super) async fn call(
     let store = app.open_store()?;
     let servers = servers_for(app, name);
     let (registry, reports) = registry(&servers).await;
-    complain(&reports);
-    if registry.get(name).is_none() && reports.iter().all(|report| report.outcome.is_ok()) {
-        return Err(no_tool(&registry, name));
+    if registry.get(name).is_none() {
+        servers.stop().await;
+        return Err(match reports.into_iter().find_map(|report| report.outcome.err()) {
+            Some(why) => {
+                Problem::failed(why).remedy("planwright doctor looks at every server").into()
+            }
+            None => no_tool(&registry, name),
+        });
     }
+    complain(&reports);
     let places = kit::forbidden(app.data_dir(), &app.config_path);
     let workspace = Workspace::open(&directory, &app.settings.tools.roots, &places)
         .map_err(|error| Problem::usage(error.message))?;

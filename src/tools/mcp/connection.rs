@@ -68,7 +68,10 @@ impl Connection {
     ) -> Result<Self, ToolError> {
         let ours = Ours { changed: Arc::clone(changed) };
         let greeting = |error: rmcp::service::ClientInitializeError| {
-            unavailable(format!("the server {name} does not speak the protocol: {error}"))
+            // The SDK names its own types before it comes to the point.
+            let said = error.to_string();
+            let said = said.split_once("] error: ").map_or(said.as_str(), |(_, point)| point);
+            unavailable(format!("the server {name} does not answer as one should: {said}"))
         };
         let (service, group, private) = match reach {
             McpReach::Process { command, environment, set } => {
