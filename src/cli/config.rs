@@ -1,15 +1,20 @@
-//! `planwright config`: every value with where it came from, and trust in the settings of a project.
+//! `planwright config`: every value with where it came from, a file to begin with, and trust in that of a project.
 
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::{Exit, Out, Problem, Shared};
 use crate::app::App;
-use crate::config::Row;
+use crate::config;
 use crate::store::SideWrite;
 use crate::text::clean_line;
+use crate::tui;
+
+/// Every setting but the keys, commented, with its built-in value.
+const TEMPLATE: &str = include_str!("../../assets/config.toml");
 
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
@@ -23,6 +28,15 @@ enum ConfigCommand {
     Show,
     /// Where the config file is read from
     Path,
+    /// Write a config file that explains every setting
+    Init {
+        /// Print it instead of writing it
+        #[arg(long)]
+        print: bool,
+        /// Replace the file that is there; the old one is kept beside it as config.toml.old
+        #[arg(long)]
+        force: bool,
+    },
     /// Let the settings of a project count in full, as they are now
     #[command(
         long_about = "Let the settings of a project count in full, as they are now.\n\nA project keeps them in \
@@ -37,65 +51,210 @@ enum ConfigCommand {
 }
 
 pub(super) fn config(shared: &Shared, args: &ConfigArgs) -> anyhow::Result<Exit> {
-    let app = App::settings_only(shared)?;
-    let mut out = Out::new();
     match args.what.as_ref().unwrap_or(&ConfigCommand::Show) {
-        ConfigCommand::Path => out.line(&app.config_path.display().to_string())?,
-        ConfigCommand::Show => show(shared, &app, &mut out)?,
-        ConfigCommand::Trust { workspace } => trust(&app, workspace.clone(), &mut out)?,
+        ConfigCommand::Path => {
+            let path = config_path(shared)?;
+            Out::new().line(&path.display().to_string())?;
+        }
+        ConfigCommand::Init { print: true, .. } => Out::new().text(&template())?,
+        ConfigCommand::Init { force, .. } => init(shared, *force)?,
+        ConfigCommand::Show => show(shared)?,
+        ConfigCommand::Trust { workspace } => trust(shared, workspace.as_deref())?,
     }
     Ok(Exit::Success)
 }
 
-fn show(shared: &Shared, app: &App, out: &mut Out) -> anyhow::Result<()> {
-    let app = in_directory(app, None)?;
+/// Where the file is or would be; it need not be readable to be named.
+fn config_path(shared: &Shared) -> anyhow::Result<std::path::PathBuf> {
+    shared.config.clone().or_else(config::config_file).ok_or_else(|| {
+        Problem::usage("there is no home directory to keep settings in")
+            .remedy("name a file with --config")
+            .into()
+    })
+}
+
+fn show(shared: &Shared) -> anyhow::Result<()> {
+    let app = in_directory(shared, None)?;
+    let mut out = Out::new();
     let mut rows = app.settings.rows();
     if let Some(standing) = &app.project {
-        let left_out = standing.left_out.iter().cloned().map(|row| Row {
-            origin: format!("{}, not trusted: left out", crate::config::PROJECT_FILE),
-            ..row
-        });
-        rows.extend(left_out);
+        let origin = format!("{}, not trusted: left out", config::PROJECT_FILE);
+        let left_out = standing.left_out.iter().cloned();
+        rows.extend(left_out.map(|row| config::Row { origin: origin.clone(), ..row }));
     }
-    let wide = |measure: fn(&Row) -> usize| rows.iter().map(measure).max().unwrap_or(0);
-    let names = wide(|row| row.name.len());
-    let values = wide(|row| row.value.to_string().len());
-    for row in &rows {
-        if shared.json {
+    if shared.json {
+        for row in &rows {
             out.line(&serde_json::to_string(row)?)?;
-        } else {
-            let value = row.value.to_string();
-            let line = format!("{:names$}  {value:values$}  {}", row.name, row.origin);
-            out.line(&clean_line(&line))?;
         }
+        return Ok(());
+    }
+    // One long value must not push all origins off the screen.
+    let wide = |measure: fn(&config::Row) -> usize, most: usize| {
+        rows.iter().map(measure).max().unwrap_or(0).min(most)
+    };
+    let names = wide(|row| row.name.len(), 32);
+    let values = wide(|row| value_words(&row.value).len(), 28);
+    for row in &rows {
+        let value = value_words(&row.value);
+        let line = format!("{:names$}  {value:values$}  {}", row.name, row.origin);
+        out.line(&crate::text::clean_line(&line))?;
+    }
+    if !app.config_path.exists() {
+        out.line(&format!(
+            "there is no config file; planwright config init writes {}",
+            app.config_path.display()
+        ))?;
     }
     Ok(())
 }
 
 /// The settings with those of the project in a directory.
-fn in_directory(app: &App, directory: Option<PathBuf>) -> anyhow::Result<App> {
+fn in_directory(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<App> {
+    let app = App::settings_only(shared)?;
     let here = std::env::current_dir().context("finding the current directory")?;
     let reader = app.read_store()?.map(|store| store.reader()).transpose()?;
-    app.in_workspace(&directory.unwrap_or(here), reader.as_ref())
+    app.in_workspace(directory.unwrap_or(&here), reader.as_ref())
 }
 
 /// Only a person may: a command that a tool started is refused.
-fn trust(app: &App, directory: Option<PathBuf>, out: &mut Out) -> anyhow::Result<()> {
+fn trust(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<()> {
     if crate::tools::process::inside_a_call() {
         return Err(Problem::failed("a command that a tool started cannot give trust").into());
     }
-    let app = in_directory(app, directory)?;
+    let app = in_directory(shared, directory)?;
     let Some(standing) = &app.project else {
         return Err(Problem::usage("there are no settings of a project here")
-            .remedy(format!("they would stand in {}", crate::config::PROJECT_FILE))
+            .remedy(format!("they would stand in {}", config::PROJECT_FILE))
             .into());
     };
-    let path = standing.config.path.display().to_string();
+    let mut out = Out::new();
     for row in &standing.left_out {
-        out.line(&clean_line(&format!("{}  {}", row.name, row.value)))?;
+        out.line(&clean_line(&format!("{}  {}", row.name, value_words(&row.value))))?;
     }
     let (tool, hash) = (standing.config.trust_name(), standing.config.hash.as_str().to_owned());
     app.open_store()?.keep(vec![SideWrite::Pin { tool, hash }])?;
+    let path = standing.config.path.display();
     out.line(&clean_line(&format!("{path} counts in full from now on; a change asks again")))?;
     Ok(())
+}
+
+/// A value for people: what is not set says so.
+fn value_words(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => "not set".to_owned(),
+        serde_json::Value::Object(fields) => {
+            let set: Vec<String> = fields
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            if set.is_empty() { "as built in".to_owned() } else { set.join(", ") }
+        }
+        other => other.to_string(),
+    }
+}
+
+fn init(shared: &Shared, force: bool) -> anyhow::Result<()> {
+    let path = config_path(shared)?;
+    let there = std::fs::read_to_string(&path);
+    if there.as_ref().is_ok_and(|text| !text.trim().is_empty()) {
+        if !force {
+            return Err(Problem::usage(format!("there is a config file already: {}", path.display()))
+                .remedy("edit it, look at the whole of it with config init --print, or replace it with --force")
+                .into());
+        }
+        let old = path.with_extension("toml.old");
+        std::fs::rename(&path, &old).with_context(|| format!("keeping {}", old.display()))?;
+    }
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
+    }
+    std::fs::write(&path, template()).with_context(|| format!("writing {}", path.display()))?;
+    Out::new()
+        .line(&format!("wrote {}; every setting is in it, with its default", path.display()))?;
+    Ok(())
+}
+
+/// The whole file: the settings, then every action with its keys.
+fn template() -> String {
+    let mut text = TEMPLATE.to_owned();
+    text.push_str("\n[keys]                          # action = \"key\", or several with spaces between them\n");
+    for (name, keys, words) in tui::default_keys() {
+        let line = match keys.as_str() {
+            "" => format!("#{name} ="),
+            keys => format!("#{name} = \"{keys}\""),
+        };
+        let _ = writeln!(text, "{line:<31} # {words}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Settings, known_names};
+    use crate::llm::notebook::MemoryNotebook;
+    use crate::llm::provider::Models;
+    use crate::tools::ToolSettings;
+
+    /// The file with every setting in force, those left out that have no value of their own.
+    fn in_force() -> String {
+        let setting = |line: &str| {
+            let rest = line.strip_prefix('#')?;
+            let (name, value) = rest.split_once(" =")?;
+            let name_fits = name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            let unset = value.trim_start().starts_with('#');
+            (name_fits && !name.is_empty() && !unset).then(|| rest.to_owned())
+        };
+        let lines: Vec<String> = template()
+            .lines()
+            .map(|line| setting(line).unwrap_or_else(|| line.to_owned()))
+            .collect();
+        lines.join("\n")
+    }
+
+    fn values(settings: &Settings) -> Vec<(String, serde_json::Value)> {
+        let rows = settings.rows().into_iter();
+        rows.filter(|row| !row.name.starts_with("keys.") && !row.name.starts_with("tools."))
+            .filter(|row| row.name != "limits")
+            .map(|row| (row.name, row.value))
+            .collect()
+    }
+
+    #[test]
+    fn the_file_that_is_written_changes_nothing_and_all_its_values_are_the_defaults() {
+        let dir = tempfile::tempdir().unwrap();
+        let read = |text: &str| {
+            let path = dir.path().join("config.toml");
+            std::fs::write(&path, text).unwrap();
+            Settings::load(&path, true).unwrap()
+        };
+        let mut as_written = read(&template());
+        // Empty tables are set and say nothing.
+        as_written.models.limits.origin = crate::config::Origin::BuiltIn;
+        as_written.confidence_weights.origin = crate::config::Origin::BuiltIn;
+        as_written.planning.policy.origin = crate::config::Origin::BuiltIn;
+        assert_eq!(as_written, Settings::default());
+        let filled = read(&in_force());
+        assert_eq!(values(&filled), values(&Settings::default()));
+        let notebook = || std::sync::Arc::new(MemoryNotebook::default());
+        let models = |settings: &Settings| Models::new(settings.models.clone(), notebook());
+        assert_eq!(models(&filled).limits(), models(&Settings::default()).limits());
+        assert_eq!(ToolSettings::from(&filled.tools), ToolSettings::default());
+        let keys = filled.keys.into_iter().map(|(name, key)| (name, key.value)).collect();
+        tui::check_keys(&tui::KeyOverrides(keys)).unwrap();
+    }
+
+    #[test]
+    fn every_setting_there_is_stands_in_the_file() {
+        let text = template();
+        let words: std::collections::BTreeSet<&str> =
+            text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+        for name in known_names() {
+            assert!(words.contains(name), "`{name}` is missing in assets/config.toml");
+        }
+        for (name, ..) in tui::default_keys() {
+            assert!(words.contains(name), "the key of `{name}` is missing");
+        }
+    }
 }

@@ -1,10 +1,11 @@
-//! What works here as far as tools go: the sandbox, web search, and the servers of the config.
+//! What the agent's tools can use here: the sandbox, the workspace, web search, servers of tools.
 
 use super::Check;
 use crate::config::ProjectStanding;
-use crate::tools::ToolSettings;
+use crate::tools::Workspace;
 use crate::tools::mcp::ServerReport;
 use crate::tools::sandbox::Sandbox;
+use crate::tools::settings::ToolSettings;
 
 /// Whether commands of a model are confined.
 pub fn sandbox(sandbox: &Sandbox) -> Check {
@@ -19,15 +20,27 @@ pub fn sandbox(sandbox: &Sandbox) -> Check {
     )
 }
 
+/// Whether the workspace can be used.
+pub fn workspace(path: &std::path::Path) -> Check {
+    match Workspace::open(path, &[], &[]) {
+        Ok(_) => Check::ok("workspace", format!("{} can be used", path.display())),
+        Err(error) => {
+            Check::warn("workspace", error.message, "go elsewhere, or name one with --workspace")
+        }
+    }
+}
+
 /// Which tools are not set up.
-pub fn web_search(settings: &ToolSettings) -> Check {
+pub fn tools(settings: &ToolSettings) -> Check {
     match &settings.web.search_endpoint {
         Some(endpoint) => Check::ok("web search", format!("{endpoint} is asked")),
-        None => Check::warn(
-            "web search",
-            "web.search and internet.research are not set up",
-            "name a SearXNG service with search_endpoint under [tools] in the config",
-        ),
+        None => Check {
+            next: Some(
+                "to search the web, name a SearXNG service with search_endpoint under [tools] in the config"
+                    .to_owned(),
+            ),
+            ..Check::ok("web search", "not set up; agents work without it")
+        },
     }
 }
 
@@ -53,7 +66,7 @@ pub fn servers(reports: &[ServerReport]) -> Vec<Check> {
     reports
         .iter()
         .map(|report| {
-            let name = format!("server {}", report.server);
+            let name = format!("mcp {}", report.server);
             match &report.outcome {
                 Ok(tools) if report.left_out.is_empty() => {
                     Check::ok(&name, format!("{} tools", tools.len()))
@@ -75,15 +88,16 @@ pub fn servers(reports: &[ServerReport]) -> Vec<Check> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Status;
     use super::*;
+    use crate::doctor::Status;
 
     #[test]
     fn checks_say_what_is_missing_and_what_to_do() {
         let none = sandbox(&Sandbox::none("no Landlock"));
         assert_eq!(none.status, Status::Warn);
         assert!(none.what.contains("no Landlock") && none.next.unwrap().contains("asks"));
-        assert_eq!(web_search(&ToolSettings::default()).status, Status::Warn);
+        assert!(tools(&ToolSettings::default()).next.is_some());
+        assert_eq!(workspace(std::path::Path::new("/no/such/place")).status, Status::Warn);
         let report = ServerReport {
             server: "x".into(),
             outcome: Err("it is gone".into()),

@@ -9,7 +9,6 @@ mod agent_runner;
 pub mod caps;
 pub mod controller;
 pub mod coordinator;
-mod doubt;
 mod driver;
 mod job;
 pub mod plan_rows;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::controller::requests;
-use super::doubt::{self, Verdict};
 use crate::event::{
-    ApprovalEvent, CallEvent, CallOutcome, Event, RepeatClass, RunEvent, SessionEvent, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, Event, PauseCause, RepeatClass, RunEvent, SessionEvent,
+    TaskEvent,
 };
-use crate::model::{CallId, Repeat, RequestId, RequestKind, SessionId, TaskId};
+use crate::model::{CallId, Repeat, RequestId, RequestKind, RunKind, SessionId, TaskId};
+use crate::state::agents::{LeftOpen, unseen};
 use crate::state::{CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
 use crate::tools::{Verification, Workspace, process, verify};
 
@@ -28,11 +29,8 @@ pub fn end_leftovers(session: &SessionId, state: &SessionState) -> Leftovers {
         if row.status == TaskStatus::Running {
             let call = attempt_call(state, task);
             let mut ended = process::end_leftovers(&format!("{session}/{call}"));
-            if doubt::is_agent(state, task) {
-                // Calls that its calls made.
-                let within = format!("{session}/{}.", call.task);
-                ended.extend(process::end_leftovers_beginning(&within));
-            }
+            // Calls that its calls made.
+            ended.extend(process::end_leftovers_beginning(&format!("{session}/{}.", call.task)));
             leftovers.ended.insert(call.task, ended);
         }
     }
@@ -67,7 +65,7 @@ impl Leftovers {
 
 fn attempt_call(state: &SessionState, task: usize) -> CallId {
     let row = state.tasks.row(task);
-    match row.doubtful_call() {
+    match &row.call {
         Some(open) => open.call.clone(),
         None => CallId { task: state.tasks.id(task).clone(), attempt: row.attempt, step: 1 },
     }
@@ -100,6 +98,12 @@ pub fn first_events(
         && let Some(current) = &state.plan.current
     {
         events.push(RunEvent::Started { hash: current.hash.clone(), jobs }.into());
+        // A limit that was asked about still holds until it is raised.
+        let cap = state.requests.open.values().find_map(|open| match open.request.kind {
+            RequestKind::Cap { cap } => Some(cap),
+            _ => None,
+        });
+        events.extend(cap.map(|cap| RunEvent::Paused(PauseCause::Cap { cap }).into()));
     }
     events
 }
@@ -114,33 +118,32 @@ fn interrupted(
     let row = state.tasks.row(task);
     let id = state.tasks.id(task).clone();
     let evidence = evidence(row, leftovers.ended.get(&id).map_or(&[], Vec::as_slice));
-    let repeat_is_safe = state
-        .plan
-        .current
-        .as_ref()
-        .and_then(|current| current.plan.tasks.get(task))
-        .is_some_and(|node| node.repeat == Repeat::Safe);
-    if repeat_is_safe {
-        let mut events = Vec::new();
+    let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
+    let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
+    let free = if is_agent {
+        agent_goes_on(state, task, leftovers)
+    } else {
+        node.is_some_and(|node| node.repeat == Repeat::Safe).then(|| GoesOn {
+            seen: None,
+            outcome: CallOutcome::GivenUp,
+            why: "interrupted, safe to repeat",
+        })
+    };
+    if let Some(GoesOn { seen, outcome, why }) = free {
+        let mut events: Vec<Event> = seen.into_iter().collect();
         if let Some(call) = &row.call {
-            events.push(given_up(&call.call));
+            events.push(CallEvent::closed(call.call.clone(), outcome).into());
         }
-        events.push(
-            TaskEvent::Reset { task: id, why: "interrupted, safe to repeat".to_owned() }.into(),
-        );
-        return events;
-    }
-    if doubt::is_agent(state, task)
-        && let Verdict::Known(events) = doubt::of_agent(state, task, leftovers)
-    {
+        events.push(TaskEvent::Reset { task: id, why: why.to_owned() }.into());
         return events;
     }
     if already_asked(state, task) {
         return Vec::new();
     }
-    let call = row.doubtful_call().cloned().unwrap_or_else(|| CallInFlight {
-        call: attempt_call(state, task),
-        tool: String::new(),
+    let open = state.agents.get(&id).and_then(|progress| progress.open.as_ref());
+    let call = row.call.clone().unwrap_or_else(|| CallInFlight {
+        call: CallId { step: open.map_or(1, |open| open.number), ..attempt_call(state, task) },
+        tool: open.map(|open| open.planned.tool.clone()).unwrap_or_default(),
         summary: "".into(),
         intended_at: row.started_at.unwrap_or_default(),
         repeat: RepeatClass::Unsafe,
@@ -154,6 +157,45 @@ fn interrupted(
     vec![ApprovalEvent::Asked { request: request.into() }.into()]
 }
 
+/// How an attempt goes on that nobody has to be asked about.
+struct GoesOn {
+    /// What is observed of the call it was at.
+    seen: Option<Event>,
+    /// What became of that call, if it has no outcome yet.
+    outcome: CallOutcome,
+    why: &'static str,
+}
+
+/// An agent goes on at its step, unless the call it was at may have done something that nobody saw the end of. About a
+/// write the disk tells.
+fn agent_goes_on(state: &SessionState, task: usize, leftovers: &Leftovers) -> Option<GoesOn> {
+    let goes_on = |seen: Option<Event>, outcome: CallOutcome| {
+        Some(GoesOn { seen, outcome, why: "interrupted, goes on where it was" })
+    };
+    let id = state.tasks.id(task);
+    let progress = state.agents.get(id);
+    let Some((progress, open)) = progress.and_then(|own| Some((own, own.open.as_ref()?))) else {
+        return goes_on(None, CallOutcome::GivenUp);
+    };
+    let seen = |result: &crate::model::ToolResult| -> Option<Event> {
+        let at = state.at.unwrap_or_default();
+        Some(open.observed(id, progress.attempt, result, at).into())
+    };
+    // A call whose own calls did something is no safer to repeat than those.
+    let within = state.tasks.row(task).call.as_ref();
+    let reached_out = within.is_some_and(|call| call.repeat == RepeatClass::Unsafe);
+    match (open.left_open(), leftovers.on_disk.get(id)) {
+        (LeftOpen::Free, _) if !reached_out => goes_on(None, CallOutcome::GivenUp),
+        (LeftOpen::Ended(result), _) => goes_on(seen(&result), CallOutcome::GivenUp),
+        (_, Some(Verification::NotYet)) => goes_on(None, CallOutcome::GivenUp),
+        (_, Some(Verification::Happened)) => {
+            let result = unseen("the file holds what was to be written").sure(1.0);
+            goes_on(seen(&result), CallOutcome::Verified)
+        }
+        (LeftOpen::Free | LeftOpen::InDoubt, _) => None,
+    }
+}
+
 fn already_asked(state: &SessionState, task: usize) -> bool {
     let id = state.tasks.id(task);
     state
@@ -163,13 +205,12 @@ fn already_asked(state: &SessionState, task: usize) -> bool {
         .any(|open| matches!(&open.request.kind, RequestKind::InDoubt { call } if call.task == *id))
 }
 
-fn given_up(call: &CallId) -> Event {
-    CallEvent::closed(call.clone(), CallOutcome::GivenUp).into()
-}
-
 /// What is known about the processes of an attempt.
 fn evidence(row: &TaskRow, ended: &[u32]) -> String {
     match (ended, &row.call) {
+        ([], None) if row.last_outcome == Some(CallOutcome::Cancelled) => {
+            "it was ended half-way when its process left".to_owned()
+        }
         ([], None) => "it was ended when its process left".to_owned(),
         ([], Some(CallInFlight { process: None, .. })) => "it may not have started".to_owned(),
         ([], Some(CallInFlight { process: Some((pid, _)), .. })) => {

@@ -3,7 +3,7 @@
 //! How many dependencies of a task are still unmet is kept up to date at every change, so that asking what is ready
 //! never looks at the whole graph.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -111,6 +111,9 @@ pub struct TaskRow {
     pub note: Option<Arc<str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done_by: Option<Actor>,
+    /// Occurrences of a repeating task that are settled, and whether they were done.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub occurrences: BTreeMap<u32, bool>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -315,9 +318,13 @@ impl TaskTable {
                 self.rows[task].let_go();
                 self.set_status(task, TaskStatus::Skipped(*reason))
             }
+            TaskEvent::OccurrenceSettled { occurrence, done, .. } => {
+                self.rows[task].occurrences.insert(*occurrence, *done).is_none()
+            }
             TaskEvent::Reset { .. } => {
                 let row = &mut self.rows[task];
                 row.let_go();
+                row.occurrences.clear();
                 row.not_before = None;
                 row.started_at = None;
                 row.finished_at = None;
@@ -555,6 +562,26 @@ impl TaskTable {
         }
         seen[task] = false;
         (0..self.rows.len()).filter(|task| seen[*task]).collect()
+    }
+
+    /// Whether the task is the person's to do.
+    pub fn is_human(&self, task: usize) -> bool {
+        self.wiring.human[task]
+    }
+
+    /// Whether only the person could go on: a task of theirs is ready, and none of anybody else's is under way or ready.
+    pub fn waits_for_people(&self) -> bool {
+        let mut theirs = false;
+        for task in 0..self.rows.len() {
+            match (self.rows[task].status, self.wiring.human[task]) {
+                (TaskStatus::Running, _) => return false,
+                (TaskStatus::Yours, _) => theirs = true,
+                (TaskStatus::Pending, true) => theirs |= self.unmet[task] == 0,
+                (TaskStatus::Pending, false) if self.unmet[task] == 0 => return false,
+                _ => {}
+            }
+        }
+        theirs
     }
 
     /// Whether nothing can happen before the person does a task.

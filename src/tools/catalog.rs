@@ -29,6 +29,10 @@ impl Catalog {
         *self.registry.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
     }
 
+    pub(super) fn has_server_of(&self, tool: &str) -> bool {
+        self.servers.of(tool).is_some()
+    }
+
     /// Connects to the servers and adds their tools, the first time it is asked. Later there is nothing to report.
     pub(super) async fn reach(&self) -> Vec<ServerReport> {
         let mut reached = self.reached.lock().await;

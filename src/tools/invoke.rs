@@ -90,6 +90,11 @@ impl Toolbox {
         self.0.catalog.registry()
     }
 
+    /// Whether there is such a tool, or a server that may have it once it is reached.
+    pub fn may_offer(&self, name: &str) -> bool {
+        self.registry().get(name).is_some() || self.0.catalog.has_server_of(name)
+    }
+
     /// Connects to the servers, the first time it is asked, so that their tools can be seen and called.
     pub async fn reach_servers(&self) -> Vec<ServerReport> {
         self.0.catalog.reach().await

@@ -6,14 +6,19 @@
     reason = "a test binary has no outside, and its panics are its findings"
 )]
 
+mod agents;
+mod conversation;
 mod crash;
+mod daily;
 mod doubt;
 mod engine;
 mod exchange;
+mod live_planning;
 mod models;
 mod planning;
 mod program;
 mod project;
+mod replaying;
 mod screen;
 mod servers;
 mod support;

@@ -113,7 +113,7 @@ fn in_directory(app: &App, directory: &Path) -> anyhow::Result<App> {
 }
 
 /// The built-in tools and those of the servers.
-async fn registry(servers: &Servers) -> (Registry, Vec<ServerReport>) {
+pub(crate) async fn registry(servers: &Servers) -> (Registry, Vec<ServerReport>) {
     let mut registry = builtin::registry();
     let reports = servers.register(&mut registry).await;
     (registry, reports)

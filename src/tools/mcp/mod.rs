@@ -84,7 +84,8 @@ impl Servers {
             .collect()
     }
 
-    fn of(&self, tool: &str) -> Option<&Arc<Server>> {
+    /// The server that a tool's name belongs to.
+    pub(super) fn of(&self, tool: &str) -> Option<&Arc<Server>> {
         let server = tool.strip_prefix("mcp.")?.split_once('.')?.0;
         self.0.get(server)
     }
