@@ -64,7 +64,9 @@ impl App {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
         let settings =
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
-        Ok(Self::with(settings, config_path, shared))
+        let mut app = Self::with(settings, config_path, shared);
+        crate::cli::gate::overlay(shared, &mut app.settings.agents.gate)?;
+        Ok(app)
     }
 
     /// The built-in settings, for whoever must go on although the config cannot be read.
@@ -76,7 +78,6 @@ impl App {
     fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> Self {
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
-        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
         let flag = |name: &str| Origin::CommandLine(name.to_owned());
         models.provider.overlay(shared.provider.clone(), || flag("--provider"));
