@@ -28,7 +28,7 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
     let settings = app.ui_settings()?;
     let desk = app.desk()?;
-    let (mut message, mut found) = (None, None);
+    let (mut message, mut found, mut selected) = (None, None, None);
     block_on(async {
         loop {
             let items = match app.read_store()? {
@@ -47,6 +47,7 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
                 provider,
                 message: message.take(),
                 found: found.take(),
+                selected: selected.take(),
                 ..HomeView::default()
             };
             let mut next = tui::run_home(view, &settings).await?;
@@ -61,7 +62,9 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
             }
             match next {
                 // Shown already, and left again.
-                HomeExit::Open(_) | HomeExit::OpenAt(..) | HomeExit::Fork(_) => {}
+                HomeExit::Open(id) | HomeExit::OpenAt(id, _) | HomeExit::Fork(id) => {
+                    selected = Some(id);
+                }
                 HomeExit::Search(words) => {
                     let store = app.open_store()?;
                     let search =

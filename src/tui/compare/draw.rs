@@ -243,11 +243,10 @@ impl Compare {
         let key = |action| self.keymap.key(action);
         let (strong, dim) = (self.style(Role::Key), self.style(Role::Dim));
         let mut line = Line::new(buf, row);
-        let right = match self.traces.is_some() {
-            true => vec![(key(Action::Back), "back")],
-            false => {
-                vec![(key(Action::ExportComparison), "export"), (key(Action::Quit), "back")]
-            }
+        let right = if self.traces.is_some() {
+            vec![(key(Action::Back), "back")]
+        } else {
+            vec![(key(Action::ExportComparison), "export"), (key(Action::Quit), "back")]
         };
         let mut pieces = Vec::new();
         for (keys, words) in &right {

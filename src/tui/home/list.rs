@@ -1,6 +1,7 @@
 //! The sessions in their groups, narrowed by what is typed, with one of them selected.
 
 use super::ListItem;
+use crate::model::SessionId;
 use crate::state::SessionStatus;
 
 /// The groups of the list, in order.
@@ -78,6 +79,13 @@ impl List {
             at = parent;
         }
         depth
+    }
+
+    /// Selects a session, if it is there.
+    pub(super) fn select(&mut self, id: &SessionId) -> bool {
+        let place = self.items.iter().position(|item| item.id == *id);
+        self.selected = place.unwrap_or(self.selected);
+        place.is_some()
     }
 
     /// Whether the first session waits for the person.

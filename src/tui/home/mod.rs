@@ -68,11 +68,12 @@ pub(crate) struct Home {
 
 impl Home {
     pub(crate) fn new(view: HomeView, settings: &UiSettings) -> Result<Self, TuiError> {
-        let list = List::new(view.items);
+        let mut list = List::new(view.items);
+        let left = view.selected.is_some_and(|id| list.select(&id));
         let found = view.found.map(found::FoundList::new);
         let focus = match &found {
             Some(_) => HomeFocus::Found,
-            None if list.needs_you() => HomeFocus::List,
+            None if left || list.needs_you() => HomeFocus::List,
             None => HomeFocus::Goal,
         };
         Ok(Self {
