@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 use crate::event::{ApprovalEvent, CloseReason, Command, Event, PlanningEvent, Record, RunEvent};
+use crate::model::request::Detail;
 use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestId, RequestKind, Seq};
 use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
@@ -218,6 +219,10 @@ impl<L: Lines> Follower<L> {
             _ if self.state.plan.abandoned => return Some(Ending::Failed),
             _ => {}
         }
+        let kept = self.state.may_run() && self.state.run.phase == RunPhase::Idle;
+        if self.answers.keeps_plans && !self.state.planning.begun && kept {
+            return Some(Ending::Success);
+        }
         if self.answers.keeps_plans && self.state.planning.begun {
             match self.state.planning.place.state {
                 PlanState::Complete => return Some(Ending::Success),
@@ -246,8 +251,10 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
     }
     // A task that asked something does nothing before it is answered.
     let asks = |task: usize| {
-        let id = state.tasks.id(task);
-        state.requests.open.values().any(|open| {
+        let (id, since) = (state.tasks.id(task), state.tasks.row(task).started_at);
+        // What was asked before the attempt began was asked by another process; whether it is asked again shows.
+        let own = |open: &&OpenRequest| since.is_none_or(|since| open.asked_at >= since);
+        state.requests.open.values().filter(own).any(|open| {
             open.request.task.as_ref().is_some_and(|asking| {
                 asking == id || asking.as_str().starts_with(&format!("{id}."))
             })
@@ -304,6 +311,11 @@ pub fn waiting_json(state: &SessionState) -> serde_json::Value {
     serde_json::json!({ "waiting": { "requests": requests, "tasks": yours } })
 }
 
+/// Whether an answer is about something that must be seen before it is given.
+fn is_about_a_call(kind: &RequestKind) -> bool {
+    matches!(kind, RequestKind::Permission { .. } | RequestKind::InDoubt { .. })
+}
+
 /// What waits for the person, one line each, with how to answer.
 pub fn open_questions(state: &SessionState) -> Vec<String> {
     let mut lines = Vec::new();
@@ -320,6 +332,11 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
         };
         let about = request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
         lines.push(format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why));
+        if is_about_a_call(&request.kind) {
+            let shown = |detail: &Detail| format!("   {}: {}", detail.label, detail.text);
+            lines.extend(request.verbatim.iter().map(shown));
+            lines.push(format!("   replies: {}", reply::words(request).join(", ")));
+        }
     }
     for (id, row) in state.tasks.iter() {
         if row.status == TaskStatus::Yours {

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::{App, PROGRAM};
 use crate::engine::controller::planning::thread_id;
-use crate::engine::planner::{Planner, PlannerSettings};
+use crate::engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
 use crate::engine::{self, Keep, SessionHandle};
 use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
 use crate::llm::provider::Consent;
@@ -31,7 +31,6 @@ pub struct GoalWish {
     pub goal: String,
     /// What the person set on the command line, over their stored defaults.
     pub policy: PolicyOverride,
-    pub gate: GatePolicy,
     /// A calendar file to plan around.
     pub calendar: Option<PathBuf>,
 }
@@ -99,7 +98,10 @@ impl App {
                 drafter: name,
             }
             .into(),
-            AgentEvent::Gated { decision: gated(&goal, &wish.gate)? }.into(),
+            AgentEvent::Gated {
+                decision: gated(&goal, &self.gate_policy(), u64::from(self.agent_limits().loops))?,
+            }
+            .into(),
         ];
         if asks_style {
             first.push(PlanningEvent::StyleUnknown {}.into());
@@ -120,6 +122,7 @@ impl App {
         session: &SessionId,
         events: Vec<FixedEvent>,
     ) -> anyhow::Result<Planner> {
+        check_tools(&PLAN_TOOLS).context("the tools of planning do not fit together")?;
         let zone = TimeZone::system();
         let planning = &self.settings.planning;
         Ok(Planner {
@@ -298,14 +301,14 @@ const STYLE_NOTE: &str = "preference_probe";
 const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
 /// Whether a single pass is enough, by the words of the goal alone.
-fn gated(goal: &str, policy: &GatePolicy) -> anyhow::Result<serde_json::Value> {
+fn gated(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_json::Value> {
     let signals = Signals {
         // One deterministic drafter gives one sample, which agrees with itself.
         overlap: None,
         conflict: Some(0.0),
         complexity: Some(complexity(features(goal))),
     };
-    let decision = gate::decide(policy, signals, 3, None);
+    let decision = gate::decide(policy, signals, loops, None);
     serde_json::to_value(decision).context("writing the gate's decision")
 }
 

@@ -10,6 +10,7 @@ mod documents;
 mod exit;
 mod export;
 mod fork;
+pub(crate) mod gate;
 mod graph;
 mod home;
 mod import;
@@ -92,6 +93,12 @@ pub struct Shared {
     /// How you want to be talked to and asked, such as tone=neutral (repeatable)
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub policy: Vec<String>,
+    /// Whether a small goal or task skips ceremony; the config says so unless this does
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub gate: Option<gate::Gate>,
+    /// Pin the gate's signals or its decision, as JSON
+    #[arg(long, global = true, value_name = "JSON")]
+    pub gate_override: Option<String>,
     /// How many tasks may run at once, 1 to 64, or `auto`
     #[arg(long, global = true, value_name = "N|auto")]
     pub jobs: Option<crate::config::Jobs>,

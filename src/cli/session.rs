@@ -203,6 +203,12 @@ async fn to_the_end(
     };
     // A resumed session prints what happens from here on, not its past.
     follower.state = SessionState::clone(&*follower.history.state_at(handle.begun)?);
+    // A run that was left goes on before it can be said what it waits for.
+    let left = matches!(
+        follower.state.run.phase,
+        RunPhase::Running | RunPhase::Paused | RunPhase::Interrupted
+    );
+    follower.expects_start |= left && follower.state.may_run();
     let ended = tokio::select! {
         ending = follower.follow() => Ok(ending),
         signal = any_signal() => Err(signal?),

@@ -1,5 +1,6 @@
 //! Reading the config file, with errors that name the place and the nearest right name.
 
+mod agents;
 mod models;
 mod planning;
 
@@ -59,6 +60,7 @@ pub fn known_names() -> Vec<&'static str> {
     names.extend(models::NAMES);
     names.extend(planning::NAMES);
     names.extend(planning::POLICY);
+    names.extend(agents::NAMES);
     names.extend(models::nested_names());
     names.extend(super::tools::names());
     names
@@ -124,6 +126,9 @@ impl Reader<'_> {
             "tools" => self.tools(item, settings)?,
             "permissions" => self.permissions(item, settings)?,
             "mcp" => self.mcp(item, settings)?,
+            _ if agents::NAMES.contains(&name) => {
+                self.agent_setting(name, item, &mut settings.agents)?;
+            }
             _ if planning::NAMES.contains(&name) => {
                 self.planning_setting(name, item, &mut settings.planning)?;
             }
@@ -131,8 +136,12 @@ impl Reader<'_> {
                 self.model_setting(name, item, &mut settings.models)?;
             }
             _ => {
-                let known: Vec<&'static str> =
-                    NAMES.into_iter().chain(planning::NAMES).chain(models::NAMES).collect();
+                let known: Vec<&'static str> = NAMES
+                    .into_iter()
+                    .chain(planning::NAMES)
+                    .chain(models::NAMES)
+                    .chain(agents::NAMES)
+                    .collect();
                 return Err(self.unknown(name, item, &known));
             }
         }
@@ -252,7 +261,7 @@ fn line_of(text: &str, offset: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Settings, String> {
+    pub(super) fn read(text: &str) -> Result<Settings, String> {
         let mut settings = Settings::default();
         apply(text, Path::new("config.toml"), &mut settings).map_err(|error| error.to_string())?;
         Ok(settings)

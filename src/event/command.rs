@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Actor, Answer, GraphFacts, Normalization, Plan, PlanEdit, PolicyOverride, RequestId, TaskId,
+    Actor, Answer, GateWhen, GraphFacts, Normalization, Plan, PlanEdit, PolicyOverride, RequestId,
+    TaskId,
 };
 
 /// A wish.
@@ -75,6 +76,10 @@ pub enum Command {
         save: bool,
         by: Actor,
     },
+    /// Says for this session when something small skips ceremony.
+    SetGate {
+        when: GateWhen,
+    },
     /// Leaves a remark on a node of the plan.
     Comment {
         node: TaskId,
@@ -124,6 +129,7 @@ impl Command {
             Self::CancelTask { .. } => "cancel_task",
             Self::SetJobs { .. } => "set_jobs",
             Self::SetPolicy { .. } => "set_policy",
+            Self::SetGate { .. } => "set_gate",
             Self::Comment { .. } => "comment",
             Self::Lock { .. } => "lock",
             Self::Edit { .. } => "edit",

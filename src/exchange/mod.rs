@@ -12,6 +12,9 @@ pub mod jsonl;
 pub mod limits;
 pub mod otlp;
 pub mod report;
+pub mod secrets;
+#[cfg(test)]
+mod tests;
 pub mod traces;
 
 pub use limits::ImportError;

@@ -145,7 +145,12 @@ impl SessionState {
             Event::Plan(event) => self.apply_plan(event, record),
             Event::Approval(event) => self.requests.apply(event, record.at),
             Event::Run(event) => self.apply_run(event, record.at),
-            Event::Task(event) => self.tasks.apply(event, record.at),
+            Event::Task(event) => {
+                if let crate::event::TaskEvent::Failed { task, failure, .. } = event {
+                    self.agents.note_failure(task, failure);
+                }
+                self.tasks.apply(event, record.at)
+            }
             Event::Call(event) => self.apply_call(event, record),
             Event::Planning(event) => self.planning.fold(event, record.at),
             Event::Agent(event) => self.apply_agent(event, record.at),
@@ -190,6 +195,7 @@ impl SessionState {
             .and_then(|row| row.call.as_ref())
             .map(|call| call.tool.clone());
         let sensible = self.tasks.apply_call(event, record.at);
+        self.agents.note_call(event);
         if let (true, CallEvent::Concluded { outcome, usage, .. }) = (sensible, event) {
             self.totals.tokens = self.totals.tokens.saturating_add(usage.tokens);
             self.totals.cost = self.totals.cost.saturating_add(usage.cost);
@@ -230,6 +236,7 @@ impl SessionState {
                     && own.autonomy.is_none()
                     && own.brainstorming_preference.is_none();
                 self.planning.small_goal = full == Some(false) && free;
+                self.planning.gate = serde_json::from_value(decision.clone()).ok();
             }
             _ => {}
         }

@@ -314,7 +314,10 @@ impl TaskTable {
     }
 
     pub(super) fn apply_call(&mut self, event: &CallEvent, at: Timestamp) -> bool {
-        let Some(task) = self.position(&event.call().task) else { return false };
+        let Some(task) = self.position(&event.call().task) else {
+            // A call within a call of a task: the outer one is what is in flight.
+            return self.has_ancestor(&event.call().task);
+        };
         let row = &mut self.rows[task];
         match event {
             CallEvent::Intended { call, tool, input, repeat, .. } => {
@@ -414,6 +417,12 @@ impl TaskTable {
 
     pub fn id(&self, task: usize) -> &TaskId {
         &self.wiring.ids[task]
+    }
+
+    /// Whether an id such as `build.2.1` names something within a task of the plan.
+    fn has_ancestor(&self, id: &TaskId) -> bool {
+        let id = id.as_str();
+        id.match_indices('.').any(|(end, _)| self.wiring.index.contains_key(&id[..end]))
     }
 
     pub fn row(&self, task: usize) -> &TaskRow {

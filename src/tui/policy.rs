@@ -321,8 +321,9 @@ mod tests {
             talkativeness,
             ..InteractionPolicy::default()
         };
-        let said =
-            |policy: InteractionPolicy| Dial::Talkativeness.effect(&policy, Asked::of(&PlanningSlice::default()));
+        let said = |policy: InteractionPolicy| {
+            Dial::Talkativeness.effect(&policy, Asked::of(&PlanningSlice::default()))
+        };
         assert_eq!(said(policy(ConversationStyle::Standard, 0.5)), "at most 120 words, 2 options");
         assert_eq!(said(policy(ConversationStyle::Standard, 0.8)), "at most 156 words, 3 options");
         assert_eq!(said(policy(ConversationStyle::Concise, 0.8)), "at most 78 words, 2 options");

@@ -12,7 +12,7 @@ use crate::program::{DIAMOND, Place};
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A running program and the screen it draws.
-struct Terminal {
+pub(crate) struct Terminal {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -22,7 +22,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(place: &Place, args: &[&str], rows: u16, cols: u16) -> Self {
+    pub(crate) fn start(place: &Place, args: &[&str], rows: u16, cols: u16) -> Self {
         Self::start_with(place, args, rows, cols, &[])
     }
 
@@ -65,7 +65,7 @@ impl Terminal {
         Self { master: pair.master, writer, child, pieces, parser, raw: Vec::new() }
     }
 
-    fn keys(&mut self, keys: &str) {
+    pub(crate) fn keys(&mut self, keys: &str) {
         self.writer.write_all(keys.as_bytes()).unwrap();
         self.writer.flush().unwrap();
     }
@@ -84,12 +84,12 @@ impl Terminal {
         })
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.parser.screen().contents()
     }
 
     /// Takes what the program drew until the screen satisfies a condition.
-    fn until(&mut self, what: &str, condition: impl Fn(&str) -> bool) {
+    pub(crate) fn until(&mut self, what: &str, condition: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !condition(&self.text()) {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -101,16 +101,16 @@ impl Terminal {
         }
     }
 
-    fn shows(&mut self, words: &str) {
+    pub(crate) fn shows(&mut self, words: &str) {
         self.until(words, |text| text.contains(words));
     }
 
     /// Presses a key until the screen answers: a card does not take keys in the moment it appears.
-    fn press_until(&mut self, key: &str, words: &str) {
+    pub(crate) fn press_until(&mut self, key: &str, words: &str) {
         self.press_while(key, |text| !text.contains(words));
     }
 
-    fn press_while(&mut self, key: &str, condition: impl Fn(&str) -> bool) {
+    pub(crate) fn press_while(&mut self, key: &str, condition: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         loop {
             self.keys(key);
@@ -129,7 +129,7 @@ impl Terminal {
     }
 
     /// Waits for the end and gives the exit code and everything that was written.
-    fn end(mut self) -> (u32, String) {
+    pub(crate) fn end(mut self) -> (u32, String) {
         let deadline = Instant::now() + PATIENCE;
         let code = loop {
             while let Ok(bytes) = self.pieces.try_recv() {
@@ -153,7 +153,7 @@ fn cells(number: u16) -> std::num::NonZero<u16> {
 }
 
 /// The last thing a program that used the alternate screen does to it is to leave it, and the cursor is shown again.
-fn assert_restored(raw: &str) {
+pub(crate) fn assert_restored(raw: &str) {
     let (left, entered) = (raw.rfind("\x1b[?1049l"), raw.rfind("\x1b[?1049h"));
     assert!(entered.is_some() && left > entered, "the alternate screen was not left");
     assert!(raw.rfind("\x1b[?25h") > raw.rfind("\x1b[?25l"), "the cursor stays hidden");

@@ -13,7 +13,9 @@ use crate::engine::{Keep, coordinator};
 use crate::event::{
     ApprovalEvent, CloseReason, Command, Event, PauseCause, PlanEvent, Refusal, RunEvent, TaskEvent,
 };
-use crate::model::{CallId, GraphFacts, Normalization, Plan, RequestKind, SkipReason, TaskId};
+use crate::model::{
+    CallId, GraphFacts, Normalization, Plan, RequestKind, RunKind, SkipReason, TaskId,
+};
 use crate::state::{PlanRevision, RunPhase, SessionState, TaskStatus};
 
 /// The most tasks that may run at once.
@@ -78,6 +80,7 @@ pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp
         Command::CancelTask { task } => cancel(state, task),
         Command::SetJobs { jobs } => set_jobs(state, *jobs),
         Command::SetPolicy { set, save, by } => Ok(planning::set_policy(set, *save, *by)),
+        Command::SetGate { when } => Ok(planning::set_gate(state, *when)),
         Command::Comment { node, text } => planning::comment(state, node, text),
         Command::Lock { node, on } => planning::lock(state, node, *on),
         Command::Edit { edit } => planning::edit(state, edit, now),
@@ -262,10 +265,21 @@ fn skipping(state: &SessionState, task: usize, with_dependents: bool) -> Decisio
 
 fn cancel(state: &SessionState, id: &TaskId) -> Decided {
     let task = find(state, id)?;
-    match &state.tasks.row(task).call {
-        Some(call) => Ok(Decision::default().then(Effect::Cancel(call.call.clone()))),
-        None => Err(task_state(state, task)),
-    }
+    let row = state.tasks.row(task);
+    let call = match &row.call {
+        Some(call) => call.call.clone(),
+        // An agent is at work between its calls too, such as when it waits for its model.
+        None if row.status == TaskStatus::Running && is_agents(state, task) => {
+            CallId { task: id.clone(), attempt: row.attempt, step: 0 }
+        }
+        None => return Err(task_state(state, task)),
+    };
+    Ok(Decision::default().then(Effect::Cancel(call)))
+}
+
+fn is_agents(state: &SessionState, task: usize) -> bool {
+    let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
+    node.is_some_and(|node| matches!(node.run, RunKind::Agent {}))
 }
 
 fn set_jobs(state: &SessionState, jobs: u32) -> Decided {

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
@@ -30,7 +31,7 @@ use super::plan_rows::changed_row;
 use super::port::{Inlet, PortMessage};
 use super::{EngineOptions, Job};
 use crate::event::{ApprovalEvent, CloseReason, Command, Event, PlanEvent, Record, TaskEvent};
-use crate::model::{Answer, CallId, RequestId, Seq, SkipReason};
+use crate::model::{Answer, CallId, Request, RequestId, Seq, SkipReason, TaskId};
 use crate::state::{RunPhase, SessionState};
 use crate::store::{Ack, Journal, SideWrite, StoreError};
 use crate::text::Redactor;
@@ -107,6 +108,10 @@ pub(super) struct Driver {
     port: mpsc::UnboundedReceiver<PortMessage>,
     /// Questions of agents, and who waits for the answer.
     asked: HashMap<RequestId, oneshot::Sender<Answer>>,
+    /// Answers to questions that another process left open and whose agent has not come back to them yet.
+    answered_early: Vec<(Arc<Request>, Answer)>,
+    /// Calls in doubt that the person wants made again, by task and number.
+    run_again: Vec<(TaskId, u32)>,
     /// What is to be kept beside the journal with the next batch.
     beside: Vec<SideWrite>,
     /// The last event that went to the journal, durable or not.
@@ -153,6 +158,8 @@ impl Driver {
             stage_out,
             port,
             asked: HashMap::new(),
+            answered_early: Vec::new(),
+            run_again: Vec::new(),
             beside: Vec::new(),
             sent,
         };

@@ -89,7 +89,7 @@ impl Input {
             ),
             Purpose::Search => (
                 "search".to_owned(),
-                "In the trace, or among tasks while the plan has the focus:",
+                "In the steps; while it runs and the plan has the focus, among tasks:",
                 "Enter find  Esc close",
                 4,
             ),

@@ -58,7 +58,9 @@ impl Pane for Footer {
 
 fn right(cx: &PaneContext<'_>) -> Vec<Hint> {
     let mut hints = Vec::new();
-    if cx.class >= SizeClass::Full {
+    if cx.class >= SizeClass::Full && cx.mode.is_past() {
+        // The keys that move in time take the room.
+    } else if cx.class >= SizeClass::Full {
         if cx.ui.focus == Focus::Graph {
             let keys = [Action::ViewGraph, Action::ViewTable].map(|action| cx.keymap.key(action));
             hints.push((keys.join("-"), "view".into()));
@@ -249,17 +251,24 @@ fn run(cx: &PaneContext<'_>) -> Option<Hint> {
 
 fn replay(cx: &PaneContext<'_>) -> Vec<Hint> {
     let keys = |actions: &[Action]| cx.keymap.keys(actions);
-    let mut hints = vec![
+    let speed: Hint = (keys(&[Action::Slower, Action::Faster]), "speed".into());
+    let mut hints: Vec<Hint> = vec![
         (keys(&[Action::PreviousEvent, Action::NextEvent]), "event".into()),
         (keys(&[Action::PreviousLandmark, Action::NextLandmark]), "landmark".into()),
         (keys(&[Action::Play]), if cx.ui.time.playing { "pause" } else { "play" }.into()),
-        (keys(&[Action::Slower, Action::Faster]), "speed".into()),
         (keys(&[Action::GoTo]), "go to".into()),
         (keys(&[Action::Search]), "search".into()),
         (keys(&[Action::Bookmark]), "bookmark".into()),
         (keys(&[Action::Fork]), "fork".into()),
         (keys(&[Action::Start, Action::Latest]), "ends".into()),
     ];
+    if cx.class >= SizeClass::Full {
+        hints.insert(3, speed);
+    } else {
+        // On a small screen what one comes for goes before what one finds out by trying.
+        hints.swap(3, 6);
+        hints.push(speed);
+    }
     if cx.mode == Mode::ScrubbedBack {
         hints.insert(0, (keys(&[Action::Live]), "live".into()));
     }

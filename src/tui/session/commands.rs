@@ -58,6 +58,9 @@ impl Screen {
 
     /// Pauses the run, lets it go on, or starts what is approved.
     pub(super) fn pause_or_go_on(&mut self) -> Flow {
+        if let Some(why) = self.cannot_act() {
+            return self.say(why);
+        }
         match self.latest.run.phase {
             RunPhase::Running => self.send(Command::Pause, "pause"),
             RunPhase::Paused => self.send(Command::Continue, "go on"),

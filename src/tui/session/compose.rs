@@ -139,7 +139,8 @@ impl Screen {
         if let Some(why) = self.cannot_act() {
             return self.say(why);
         }
-        let panel = PolicyPanel::new(self.latest.planning.policy());
+        let panel =
+            PolicyPanel::new(self.latest.planning.policy(), self.latest.planning.gate.as_ref());
         self.ui.overlay = Some(Overlay::Policy(Box::new(panel)));
         Flow::Draw
     }

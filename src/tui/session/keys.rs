@@ -107,6 +107,12 @@ impl Screen {
 
     pub(crate) fn perform(&mut self, action: Action) -> Result<Flow, SourceError> {
         Ok(match action {
+            // Beside the plan, which moves to the left and right itself, these move along the bar.
+            Action::Left | Action::Right
+                if self.mode().is_past() && self.ui.focus != Focus::Graph =>
+            {
+                return self.step_cell(action == Action::Right);
+            }
             Action::Left | Action::Down | Action::Up | Action::Right => self.step(action),
             Action::PageUp => self.page(-1),
             Action::PageDown => self.page(1),

@@ -7,6 +7,7 @@ mod help_keys;
 mod hostile;
 pub(crate) mod lint;
 pub(crate) mod planned;
+mod replaying;
 mod requests;
 mod sessions;
 mod views;

@@ -3,7 +3,7 @@
 use super::fixture::{Fixture, Shown, pass};
 use super::planned::{discussed, every_request, outlined, scheduled};
 use crate::event::Command;
-use crate::model::{Actor, ApprovalPolicy, ChoiceAction, PlanEdit, TaskId};
+use crate::model::{Actor, ApprovalPolicy, ChoiceAction, GateWhen, PlanEdit, TaskId};
 use crate::tui::panes::plan::View;
 
 fn settled(fixture: &Fixture) -> Shown {
@@ -190,6 +190,12 @@ fn the_policy_is_turned_and_kept() {
     assert_eq!(shown.sent(), None);
     shown.press(&["d"]);
     assert!(matches!(shown.sent(), Some(Command::SetPolicy { save: true, .. })));
+    // Below the dials: when something small skips ceremony.
+    shown.press(&["j", "j", "j", "j", "j", "j", "j", "h"]);
+    assert_eq!(shown.sent(), None);
+    shown.press(&["l"]);
+    assert_eq!(shown.sent(), Some(Command::SetGate { when: GateWhen::ForceExit }));
+    insta::assert_snapshot!("policy_gate_80x24", shown.frame(80, 24));
     shown.press(&["Esc"]);
     assert!(shown.screen.ui.overlay.is_none());
 }

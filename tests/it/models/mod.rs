@@ -7,8 +7,8 @@ mod live;
 mod ordinary;
 mod protocols;
 mod secrets;
-mod server;
-mod wire;
+pub mod server;
+pub mod wire;
 
 use std::sync::{Arc, Mutex};
 

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 pub(super) use answer::answer;
 pub(super) use reschedule::move_block;
-pub(super) use wish::{abandon, comment, edit, lock, request_changes, set_policy, undo};
+pub(super) use wish::{abandon, comment, edit, lock, request_changes, set_gate, set_policy, undo};
 
 use super::{Decision, Effect};
 use crate::event::{ApprovalEvent, Event, PlanEvent, PlanningEvent, Record};
