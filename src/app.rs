@@ -69,11 +69,7 @@ impl App {
         Self::with(Settings::default(), config_path, shared)
     }
 
-    fn with(
-        mut settings: Settings,
-        config_path: PathBuf,
-        shared: &Shared,
-    ) -> anyhow::Result<Self> {
+    fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> anyhow::Result<Self> {
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
         crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
