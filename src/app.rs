@@ -321,6 +321,9 @@ impl App {
             keys: KeyOverrides(keys),
             ascii: self.settings.ascii.value || !utf8_locale(),
             color: if self.no_color { ColorDepth::None } else { color_depth() },
+            session_budget: crate::model::MicroDollars::from_dollars(
+                self.settings.budget_per_session_usd.value,
+            ),
             now: Timestamp::now,
             time_zone: jiff::tz::TimeZone::system(),
             changes: None,

@@ -324,7 +324,7 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
         let remedy = match request.kind {
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
             RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
-            RequestKind::Cap { .. } => "raise it on a screen, or in the settings",
+            RequestKind::Cap { .. } => "raise it on a screen, or with `planwright answer`",
             RequestKind::Draft { .. } | RequestKind::Questions { .. } | RequestKind::Rfc { .. } => {
                 "answer on a screen, with `planwright answer`, or with --yes"
             }

@@ -1,6 +1,6 @@
 //! Opening what models and agents need: the provider that is used and why, the books, the tools, the kit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
@@ -11,12 +11,12 @@ use crate::engine::planner::{ModelDesk, Prompts};
 use crate::engine::{AgentRunner, EngineOptions, Inlet, Port, ShellRunner, port, wall_clock};
 use crate::event::SessionEvent;
 use crate::kit::{self, Known, StoreServices};
-use crate::llm::cost::{Ceiling, Ledger};
+use crate::llm::cost::{Ceiling, Ledger, Spender};
 use crate::llm::protocol::Dialogue;
 use crate::llm::provider::{
     Choice, Consent, ModelRole, Models, OFFLINE, OllamaProbe, RoleOptions, Situation, choose,
 };
-use crate::model::{MicroDollars, SessionId};
+use crate::model::{Cap, MicroDollars, SessionId};
 use crate::planning::gate::{Forced, GatePolicy, Overrides, Thresholds};
 use crate::replay::spending::{self, Spending};
 use crate::state::SessionState;
@@ -37,6 +37,8 @@ pub struct Drafter {
     pub ask: Option<Consent>,
     models: Models,
     ledger: Arc<Ledger>,
+    /// Limits that the person moved earlier in this session.
+    raised: BTreeMap<Cap, Option<u64>>,
     next_ask: Arc<AtomicU32>,
 }
 
@@ -57,9 +59,10 @@ impl App {
         };
         let Choice { provider, why, ask, .. } = choose(&situation);
         let ledger = self.ledger(state);
+        let raised = state.run.raised.clone();
         let next_ask = Arc::new(AtomicU32::new(state.totals.asks));
         let name = ask.as_ref().map_or_else(|| provider.clone(), |ask| ask.provider.clone());
-        Drafter { name, provider, why, ask, models, ledger, next_ask }
+        Drafter { name, provider, why, ask, models, ledger, raised, next_ask }
     }
 
     /// The numbers that agents work by.
@@ -114,12 +117,15 @@ impl Drafter {
         self.provider == OFFLINE && self.ask.is_none()
     }
 
-    /// Counts what other sessions spent today towards the daily cap.
-    pub fn carry_day(&self, store: &Store, own: &SessionId) -> anyhow::Result<()> {
+    /// Counts what was spent today towards the daily cap, by other sessions and by this one before it was taken up.
+    fn carry_day(&self, store: &Store) -> anyhow::Result<()> {
         let zone = jiff::tz::TimeZone::system();
         let since = spending::day_start(jiff::Timestamp::now(), &zone);
-        let spent = Spending::since(since).total(&store.reader()?, Some(own))?;
+        let spent = Spending::since(since).total(&store.reader()?)?;
         self.ledger.carry(Ceiling::Day, spent.0);
+        for (cap, to) in &self.raised {
+            self.ledger.raise(*cap, *to);
+        }
         Ok(())
     }
 
@@ -156,6 +162,8 @@ impl Drafter {
         workspace: &std::path::Path,
         options: &mut EngineOptions,
     ) -> anyhow::Result<()> {
+        self.carry_day(store)?;
+        options.ledger = Some(Arc::clone(&self.ledger));
         let (own, inlet): (Port, Inlet) =
             port(session.clone(), kit::rules(&app.settings), wall_clock(), options.keep.clone());
         let places = kit::forbidden(app.data_dir(), &app.config_path);
@@ -171,11 +179,14 @@ impl Drafter {
             let offline = || Arc::new(Dialogue::new(crate::engine::agent::offline_model()));
             (offline(), offline(), offline(), offline())
         } else {
+            let open = async |role| -> anyhow::Result<_> {
+                Ok(Arc::new(self.open(role).await?.spent_by(Spender::Execution)))
+            };
             (
-                Arc::new(self.open(ModelRole::Executor).await?),
-                Arc::new(self.open(ModelRole::Planner).await?),
-                Arc::new(self.open(ModelRole::Judge).await?),
-                Arc::new(self.open(ModelRole::Summarizer).await?),
+                open(ModelRole::Executor).await?,
+                open(ModelRole::Planner).await?,
+                open(ModelRole::Judge).await?,
+                open(ModelRole::Summarizer).await?,
             )
         };
         let (assets, troubles) = Assets::load(app.config_dir());
@@ -241,9 +252,7 @@ impl Drafter {
             port: own,
             profiles: Arc::new(known.profiles),
         });
-        self.carry_day(store, session)?;
         options.inlet = Some(inlet);
-        options.ledger = Some(Arc::clone(&self.ledger));
         Ok(())
     }
 }

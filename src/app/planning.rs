@@ -123,11 +123,10 @@ impl App {
         events: Vec<FixedEvent>,
     ) -> anyhow::Result<Planner> {
         check_tools(&PLAN_TOOLS).context("the tools of planning do not fit together")?;
-        let zone = TimeZone::system();
         let planning = &self.settings.planning;
         Ok(Planner {
             library: Arc::new(self.library()?),
-            time_zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+            time_zone: zone_name(),
             events: events.into(),
             others: other_plans(store, session)?.into(),
             settings: PlannerSettings {
@@ -142,16 +141,15 @@ impl App {
     }
 
     /// The built-in templates and those in the config directory. One with an error is told and left out.
-    #[expect(
-        clippy::print_stderr,
-        reason = "a broken template must not spoil the plan on standard output"
-    )]
     fn library(&self) -> anyhow::Result<Library> {
         let templates = own_files(&self.config_dir().join("templates"))?;
         let topics = own_files(&self.config_dir().join("topics"))?;
         let (library, errors) = Library::with(&sources(&templates), &sources(&topics));
         for error in errors {
-            eprintln!("planwright: {}", crate::text::clean_line(&error.to_string()));
+            crate::cli::tell(&format!(
+                "planwright: {}",
+                crate::text::clean_line(&error.to_string())
+            ));
         }
         Ok(library)
     }
@@ -186,6 +184,23 @@ fn user_name(setting: Option<String>, login: Option<String>) -> String {
     let named = |name: &String| !name.trim().is_empty();
     let name = setting.filter(named).or(login.filter(named));
     name.unwrap_or_else(|| "local".to_owned())
+}
+
+/// The name of the person's zone. One that has none, or does not exist, is told; plans are then in UTC.
+fn zone_name() -> String {
+    if let Some(name) = TimeZone::system().iana_name() {
+        return name.to_owned();
+    }
+    if let Ok(wanted) = std::env::var("TZ")
+        && !wanted.is_empty()
+    {
+        let wanted = crate::text::clean_line(&wanted).into_owned();
+        let next = "UTC is used; set TZ to a name such as Europe/Berlin";
+        crate::cli::tell(&format!(
+            "planwright: TZ is `{wanted}`, which names no time zone; {next}"
+        ));
+    }
+    "UTC".to_owned()
 }
 
 /// The events of a calendar file, for the next two years.

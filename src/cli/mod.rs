@@ -33,7 +33,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use exit::{Exit, Problem};
 pub use home::OFFLINE_HELP;
-pub use out::Out;
+pub use out::{Out, tell};
 
 /// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
 #[derive(Debug, Parser)]
@@ -208,7 +208,6 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 }
 
 /// Prints the final error, what it means and what to do, and gives its exit code.
-#[expect(clippy::print_stderr, reason = "this is the one place where the final error is printed")]
 fn report(error: &anyhow::Error) -> Exit {
     let mut exit = Exit::Failed;
     let mut hint = None;
@@ -226,9 +225,9 @@ fn report(error: &anyhow::Error) -> Exit {
             lines.push(text);
         }
     }
-    eprintln!("planwright: {}", crate::text::clean(&lines.join(": ")));
+    tell(&format!("planwright: {}", crate::text::clean(&lines.join(": "))));
     if let Some(hint) = hint {
-        eprintln!("  {}", crate::text::clean(&hint));
+        tell(&format!("  {}", crate::text::clean(&hint)));
     }
     exit
 }

@@ -101,10 +101,6 @@ pub(super) fn open_session(app: &App, name: &str) -> anyhow::Result<(Store, Sess
 }
 
 /// Takes up a session to go on with it: an interrupted run goes on, a plan that was approved and kept is run.
-#[expect(
-    clippy::print_stderr,
-    reason = "standard output is for the records, which a script may read"
-)]
 pub(super) async fn take_up(
     shared: &Shared,
     app: &App,
@@ -120,7 +116,11 @@ pub(super) async fn take_up(
     if shared.headless && !shared.json {
         let place = workspace
             .map_or_else(|| state.session.workspace.clone(), |path| path.display().to_string());
-        eprintln!("session {} goes on in {}", id.short(), crate::text::clean_line(&place));
+        super::tell(&format!(
+            "session {} goes on in {}",
+            id.short(),
+            crate::text::clean_line(&place)
+        ));
     }
     if state.may_run() && state.run.phase == RunPhase::Idle {
         let _ = handle.commands.send(Command::Run { by: Actor::Person }).await;
@@ -249,11 +249,7 @@ async fn to_the_end(
 
 fn only_caps(state: &SessionState) -> bool {
     let is_cap = |kind: &RequestKind| {
-        matches!(
-            kind,
-            RequestKind::Cap { .. }
-                | RequestKind::PlanningCap { reason: crate::model::EscalateReason::Budget }
-        )
+        matches!(kind, RequestKind::Cap { .. } | RequestKind::PlanningCap { .. })
     };
     !state.requests.open.is_empty()
         && state.requests.open.values().all(|open| is_cap(&open.request.kind))
@@ -282,10 +278,6 @@ async fn any_signal() -> std::io::Result<&'static str> {
     })
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "standard output is for the records, which a script may read"
-)]
 fn parting(id: &SessionId, state: &SessionState) {
     let counts = state.tasks.counts();
     let next = if state.status() == SessionStatus::Interrupted {
@@ -293,26 +285,22 @@ fn parting(id: &SessionId, state: &SessionState) {
     } else {
         "Replay it: planwright replay"
     };
-    eprintln!(
+    super::tell(&format!(
         "session {}: {}, {} of {} done. {next} {}",
         id.short(),
         state.status().word(),
         counts.done,
         counts.total(),
         id.short()
-    );
+    ));
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "standard output is for the records, which a script may read"
-)]
 fn needs_person(id: &SessionId, state: &SessionState) {
-    eprintln!("session {} waits for you:", id.short());
+    super::tell(&format!("session {} waits for you:", id.short()));
     for line in headless::open_questions(state) {
-        eprintln!("  {line}");
+        super::tell(&format!("  {line}"));
     }
-    eprintln!("go on with: planwright resume {}", id.short());
+    super::tell(&format!("go on with: planwright resume {}", id.short()));
 }
 
 /// Shows a session, and after it the fork that was made on its screen, if one was.

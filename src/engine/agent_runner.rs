@@ -6,7 +6,7 @@ use std::time::Instant;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::agent::{AgentJob, AgentKit, TASK_CAP};
+use super::agent::{AgentJob, AgentKit, TASK_CAP, is_set_up};
 use super::port::Port;
 use super::{Job, Runner, ShellRunner};
 use crate::event::{AgentEvent, CallOutcome, Usage};
@@ -105,6 +105,10 @@ impl Runner for AgentRunner {
             RunKind::Agent {} => ("agent", "1"),
             _ => self.shell.tool(task),
         }
+    }
+
+    fn has_tool(&self, name: &str) -> bool {
+        self.kit.toolbox.registry().get(name).is_some() && is_set_up(&self.kit.toolbox, name)
     }
 }
 

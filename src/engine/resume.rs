@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::controller::requests;
 use crate::event::{
-    ApprovalEvent, CallEvent, CallOutcome, Event, RepeatClass, RunEvent, SessionEvent, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, Event, PauseCause, RepeatClass, RunEvent, SessionEvent,
+    TaskEvent,
 };
 use crate::model::{CallId, Repeat, RequestId, RequestKind, RunKind, SessionId, TaskId};
 use crate::state::agents::LeftOpen;
@@ -72,6 +73,12 @@ pub fn first_events(
         && let Some(current) = &state.plan.current
     {
         events.push(RunEvent::Started { hash: current.hash.clone(), jobs }.into());
+        // A limit that was asked about still holds until it is raised.
+        let cap = state.requests.open.values().find_map(|open| match open.request.kind {
+            RequestKind::Cap { cap } => Some(cap),
+            _ => None,
+        });
+        events.extend(cap.map(|cap| RunEvent::Paused(PauseCause::Cap { cap }).into()));
     }
     events
 }

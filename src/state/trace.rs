@@ -4,6 +4,9 @@
 //! session is. Text is passed on as it was journaled; whoever draws or prints it cleans it.
 
 mod planning;
+mod why;
+
+pub use why::why;
 
 use jiff::Timestamp;
 
@@ -11,7 +14,7 @@ use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
     RunEvent, SessionEvent, Stream, TaskEvent,
 };
-use crate::model::{Actor, ApprovalTarget, ChoiceAction, RequestKind, Seq, TaskId};
+use crate::model::{Actor, ApprovalTarget, Cap, ChoiceAction, RequestKind, Seq, TaskId};
 
 /// What an entry is, for its glyph, its colour and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -267,7 +270,10 @@ fn approval(event: &ApprovalEvent) -> Projection {
             (EntryKind::Asked, format!("{}  {}", request.question, request.why), None)
         }
         ApprovalEvent::Answered { id, answer, by } => {
-            let typed = answer.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            // What was asked for stands in the event that takes it up.
+            let typed =
+                answer.text.as_ref().filter(|_| answer.action != ChoiceAction::RequestChanges);
+            let typed = typed.map(|text| format!(": {text}")).unwrap_or_default();
             let text = format!("{id} {} {}{typed}", action_word(answer.action), by_whom(*by));
             (EntryKind::Answered, text, None)
         }
@@ -288,6 +294,9 @@ fn run(event: &RunEvent) -> Projection {
         RunEvent::Paused(PauseCause::Person) => "paused by you".to_owned(),
         RunEvent::Paused(PauseCause::Cap { cap }) => format!("held: {} is reached", cap.name()),
         RunEvent::Continued => "goes on".to_owned(),
+        RunEvent::CapRaised { cap: cap @ Cap::DailyBudgetUsd, to: Some(to) } => {
+            format!("{} set aside until this session has spent {}", cap.name(), cap.amount(*to))
+        }
         RunEvent::CapRaised { cap, to: Some(to) } => {
             format!("{} raised to {}", cap.name(), cap.amount(*to))
         }

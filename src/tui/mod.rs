@@ -77,6 +77,8 @@ pub struct UiSettings {
     /// Draws with plain ASCII where box drawing is not safe.
     pub ascii: bool,
     pub color: ColorDepth,
+    /// What a session may cost before it asks.
+    pub session_budget: MicroDollars,
     /// The clock. Screens read no other.
     pub now: fn() -> Timestamp,
     pub time_zone: jiff::tz::TimeZone,

@@ -428,3 +428,34 @@ fn how_to_talk_is_asked_once_and_settings_go_under_flags() {
     assert_eq!(body["limits"]["wall_time_sec"], 90);
     assert!(body["thread_id"].as_str().unwrap().starts_with("user_ann:"));
 }
+
+#[test]
+fn what_a_goal_says_and_cannot_mean_is_told_and_the_rest_is_planned() {
+    for (goal, words) in [
+        ("finish the thesis by 31 February 2027", "no deadline was taken"),
+        ("ship it by 2027-02-30", "no deadline was taken"),
+        ("finish the thesis by 2020-01-01", "has passed"),
+        ("learn piano in 0 weeks", "say how many weeks"),
+        ("learn piano, 0 hours a week", "not a budget"),
+        ("learn piano, 900 hours a week", "more than there are"),
+        ("learn piano over 10000 weeks", "ten years"),
+        ("marathon training 16 weeks", "professional on pain"),
+    ] {
+        let place = Place::new();
+        let output = place.run(&["plan", goal, "--headless", "--yes"]);
+        let shown = text(&output);
+        assert_eq!(output.status.code(), Some(0), "{goal}: {shown}");
+        let note = shown.lines().find(|line| line.starts_with("Note: "));
+        assert!(note.is_some_and(|note| note.contains(words)), "{goal}: {note:?}");
+        assert!(shown.contains("Schedule"), "{goal}");
+    }
+    let place = Place::new();
+    let output = place
+        .command(&["plan", "call mom", "--headless", "--yes"])
+        .env("TZ", "Mars/Olympus")
+        .output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("Mars/Olympus") && said.contains("Europe/Berlin"), "{said}");
+}

@@ -26,8 +26,11 @@ mod tests;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
+pub(in crate::engine) use asking::ABILITIES;
 pub use assets::Assets;
+pub(super) use choosing::is_set_up;
 pub use finishing::needs_model;
+pub(in crate::engine) use mouth::Joined;
 pub use offline::{NEEDS_MODEL, offline_model};
 pub use prompts::{Prompt, Prompts};
 pub use run::TASK_CAP;

@@ -141,7 +141,7 @@ pub(super) fn redacted(value: Value, redactor: &Redactor) -> Value {
 }
 
 /// Joins the pieces of an answer, so that the journal holds a few and not one for each word.
-pub(super) struct Joined<F: Fn(String)> {
+pub(in crate::engine) struct Joined<F: Fn(String)> {
     inner: Mutex<Pieces>,
     show: F,
 }
@@ -153,7 +153,7 @@ struct Pieces {
 }
 
 impl<F: Fn(String)> Joined<F> {
-    pub(super) fn new(redactor: &Redactor, show: F) -> Self {
+    pub(in crate::engine) fn new(redactor: &Redactor, show: F) -> Self {
         let (waiting, since, stream) = (String::new(), Instant::now(), redactor.stream());
         Self { inner: Mutex::new(Pieces { waiting, since, stream }), show }
     }
@@ -170,7 +170,7 @@ impl<F: Fn(String)> Joined<F> {
         }
     }
 
-    pub(super) fn take(&self, delta: Delta) {
+    pub(in crate::engine) fn take(&self, delta: Delta) {
         let text = match delta {
             Delta::Text { text } | Delta::Thinking { text } => text,
             Delta::Retrying { why, .. } => format!("\n(asked again: {why})\n"),

@@ -3,6 +3,7 @@
 use crate::model::request::Detail;
 use crate::model::{Cap, Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind};
 use crate::state::{CallInFlight, PlanRevision, SessionState};
+use crate::text::units::counted;
 
 /// Whether the plan may run.
 pub fn final_plan(id: RequestId, revision: &PlanRevision) -> Request {
@@ -52,7 +53,12 @@ pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64)
         verbatim: Vec::new(),
         details: vec![Detail::new(
             "left to do",
-            format!("{} tasks wait, {} run, {} are done", left.pending, left.running, left.done),
+            format!(
+                "{} waiting, {} running, {} done",
+                counted(left.pending as usize, "task"),
+                left.running,
+                left.done
+            ),
         )],
         choices: vec![
             Choice::new(
@@ -124,7 +130,10 @@ pub fn in_doubt(
         details: vec![
             Detail::new(
                 "evidence",
-                format!("{evidence}, {} lines captured{last}", call.output_lines),
+                format!(
+                    "{evidence}, {} captured{last}",
+                    counted(call.output_lines as usize, "line")
+                ),
             ),
             Detail::new("repeat", "running it again may do its work twice; other branches go on"),
         ],
@@ -151,7 +160,10 @@ pub fn in_doubt(
             Choice::new(
                 ChoiceAction::SkipWithDependents,
                 "skip with dependents",
-                format!("{dependents} tasks that need it are skipped too"),
+                match dependents {
+                    1 => "1 task that needs it is skipped too".to_owned(),
+                    _ => format!("{dependents} tasks that need it are skipped too"),
+                },
             ),
             Choice::new(ChoiceAction::Stop, "stop", "the session stops, the question stays open"),
         ],

@@ -193,17 +193,19 @@ impl Driver {
         if !matches!(self.state.run.phase, crate::state::RunPhase::Running) {
             return;
         }
-        let cap = if failure.message.contains("run_token_limit") {
-            Cap::RunTokenLimit
-        } else {
-            Cap::BudgetPerSessionUsd
-        };
+        let cap = Cap::named_in(&failure.message).unwrap_or(Cap::BudgetPerSessionUsd);
         let now = (self.options.clock)();
-        let used = caps::used(&self.state, cap, now);
-        let limit = match cap {
-            Cap::RunTokenLimit => self.options.caps.tokens,
-            _ => self.options.caps.session_cost.0,
+        let own = |ceiling| {
+            let ledger = self.options.ledger.as_ref()?;
+            Some((ledger.spent(ceiling), ledger.limit_of(ceiling)?))
         };
+        let (used, limit) = match cap {
+            Cap::DailyBudgetUsd => own(Ceiling::Day),
+            Cap::BudgetPerSessionUsd => own(Ceiling::Session),
+            Cap::RunTokenLimit => own(Ceiling::Tokens),
+            Cap::RunWallTimeMin => None,
+        }
+        .unwrap_or_else(|| (caps::used(&self.state, cap, now), self.options.caps.session_cost.0));
         let id = self.state.requests.next_id();
         let mut request = controller::requests::cap(id, &self.state, cap, used, limit);
         request
@@ -216,28 +218,19 @@ impl Driver {
     /// Keeps the books of the models in step with what was decided.
     pub(super) fn follow_books(&self, event: &Event) {
         let Some(ledger) = &self.options.ledger else { return };
-        if let Event::Planning(PlanningEvent::Moved { outcome, .. }) = event {
-            for ceiling in [Ceiling::Session, Ceiling::Turn, Ceiling::Day] {
-                match outcome.as_str() {
-                    // As much again as a session may cost.
-                    "raise_once" => {
-                        let more = self.options.caps.session_cost.0;
-                        ledger.limit(ceiling, Some(ledger.spent(ceiling).saturating_add(more)));
-                    }
-                    "raise_for_the_session" => ledger.limit(ceiling, None),
-                    _ => {}
+        match event {
+            // What a turn may cost is not asked about again until as much again is spent.
+            Event::Planning(PlanningEvent::Moved { outcome, .. }) => match outcome.as_str() {
+                "raise_once" => {
+                    let more = self.options.caps.session_cost.0;
+                    let to = ledger.spent(Ceiling::Turn).saturating_add(more);
+                    ledger.limit(Ceiling::Turn, Some(to));
                 }
-            }
-        }
-        if let Event::Run(RunEvent::CapRaised { cap, to }) = event {
-            let ceilings: &[Ceiling] = match cap {
-                Cap::RunTokenLimit => &[Ceiling::Tokens],
-                Cap::BudgetPerSessionUsd => &[Ceiling::Session, Ceiling::Day],
-                Cap::RunWallTimeMin => &[],
-            };
-            for ceiling in ceilings {
-                ledger.limit(*ceiling, *to);
-            }
+                "raise_for_the_session" => ledger.limit(Ceiling::Turn, None),
+                _ => {}
+            },
+            Event::Run(RunEvent::CapRaised { cap, to }) => ledger.raise(*cap, *to),
+            _ => {}
         }
     }
 }

@@ -87,6 +87,8 @@ pub(super) struct Driver {
     /// Calls that were started or are about to be, with the way to end them.
     running: HashMap<CallId, CancellationToken>,
     queue: ReadyQueue,
+    /// Tools whose breaker was open when the queue was ranked.
+    refused: Vec<String>,
     /// Ready tasks of the person's. They take no permit, so that a full house does not hold them back.
     handovers: Vec<usize>,
     /// Tasks that wait for the time of their next attempt.
@@ -143,6 +145,7 @@ impl Driver {
             worker_calls: HashMap::new(),
             running: HashMap::new(),
             queue: ReadyQueue::default(),
+            refused: Vec::new(),
             handovers: Vec::new(),
             timers: BinaryHeap::new(),
             outbox: Vec::new(),
@@ -300,6 +303,7 @@ impl Driver {
         while let Some(task) = self.handovers.pop() {
             self.begin_if_ready(task);
         }
+        self.follow_breakers();
         let permits =
             if self.options.features.task_graphs { self.options.jobs as usize } else { 1 };
         while self.running.len() < permits {

@@ -12,6 +12,7 @@ mod moved;
 mod network;
 mod passes;
 mod place;
+mod plan_file;
 mod relax;
 mod rules;
 mod run;
@@ -23,7 +24,7 @@ mod timing;
 
 pub(crate) use assemble::weeks;
 pub use moved::{MoveWish, Moved, move_block};
-pub use shared::schedule_plan_file;
+pub use plan_file::{Here, file_calendar, schedule_plan_file};
 pub use timing::{LeafTiming, critical_path, timings};
 
 use jiff::Timestamp;

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{EntryKind, Projection};
 use crate::event::{AgentEvent, PlanningEvent};
 use crate::model::{CommentOutcome, Place, PlanState, ReActStep};
+use crate::text::units::counted;
 
 /// The kind of step an event of planning or of an agent is by its wire name; `None` for those that only keep books.
 pub(super) fn of_wire(kind: &str) -> Option<EntryKind> {
@@ -72,15 +73,16 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
             format!("pattern {} / {subtype}, {:.2}", choice.pattern.pattern_type, choice.confidence)
         }
         PlanningEvent::OutlineDrafted { outline, by, .. } => {
-            format!("outline v{} with {} nodes by {by}", outline.version, outline.nodes.len())
+            let nodes = counted(outline.nodes.len(), "node");
+            format!("outline v{} with {nodes} by {by}", outline.version)
         }
         PlanningEvent::RoadmapDrafted { roadmap, by, .. } => format!(
-            "roadmap of {} h with {} links by {by}",
+            "roadmap of {} h with {} by {by}",
             roadmap.total_minutes.div_ceil(60),
-            roadmap.dependencies.len()
+            counted(roadmap.dependencies.len(), "link")
         ),
         PlanningEvent::ScheduleDrafted { schedule, by } => {
-            format!("schedule with {} blocks by {by}", schedule.blocks.len())
+            format!("schedule with {} by {by}", counted(schedule.blocks.len(), "block"))
         }
         PlanningEvent::Judged { stage, judgement } => {
             let lines: Vec<String> = judgement
@@ -156,7 +158,7 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
         }
         PlanningEvent::IdeasOffered { ideas } => {
             body = Some(ideas.join("\n"));
-            format!("{} ideas", ideas.len())
+            counted(ideas.len(), "idea")
         }
         PlanningEvent::Troubled { what } => what.clone(),
         PlanningEvent::DrafterSet { drafter } => format!("drafted by {drafter} from here on"),
@@ -232,6 +234,9 @@ pub(super) fn agent(event: &AgentEvent) -> Option<Projection> {
 
 /// What an executor, a planner or the rules above them decided.
 fn decided(decision: &Value) -> (String, Option<String>) {
+    if let Some(by) = decision.get("permission") {
+        return (permitted(by), None);
+    }
     let word = |name: &str| decision.get(name).and_then(|value| value.as_str());
     let reasoning = word("reasoning").unwrap_or_default().to_owned();
     let step = word("step");
@@ -299,6 +304,19 @@ fn spoken(step: &ReActStep) -> std::borrow::Cow<'_, str> {
             format!("{role} ({prdv}): {}", step.content).into()
         }
         _ => step.content.as_str().into(),
+    }
+}
+
+/// What let a call pass.
+fn permitted(by: &Value) -> String {
+    let word = |name: &str| by.get(name).and_then(|value| value.as_str()).unwrap_or_default();
+    match word("by") {
+        "plan" => format!("allowed by plan {}", &word("revision").get(..7).unwrap_or_default()),
+        "phase" => format!("allowed by you for this phase: {}", word("class")),
+        "rule" => format!("allowed by a rule: {}", word("words")),
+        "grant" => format!("allowed for this session: {}", word("words")),
+        "person" => "allowed by you, once".to_owned(),
+        _ => "allowed: it changes nothing".to_owned(),
     }
 }
 

@@ -98,6 +98,7 @@ actions! {
     OnlyKind "only_kind" Trace Look ["T"] "by kind";
     Copy "copy" Trace Look ["y"] "copy the step";
     Pager "pager" Trace Look ["o"] "open in $PAGER";
+    Why "why" Trace Look ["w"] "why this tool";
     OnlyTask "only_task" Trace Look ["t"] "only this task";
     CardStart "card_start" OpenCard Move ["Home", "g"] "request, its start";
     CardEnd "card_end" OpenCard Move ["End", "G"] "request, its end";
@@ -151,6 +152,7 @@ actions! {
     Redo "redo" Screen Decide ["U"] "redo it";
     Editor "editor" Screen Decide ["Ctrl-G"] "edit in $EDITOR";
     Policy "policy" Screen Decide ["p"] "policy";
+    Jobs "jobs" Screen Decide ["J"] "how many at once";
     Pause "pause" Screen Decide ["P"] "run, pause, go on";
 
     PreviousEvent "previous_event" Screen Time ["["] "previous event";

@@ -94,16 +94,21 @@ fn draw_row(task: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     line.column(&truncate_middle(&id, 12), 13, cx.style(role));
     let (text, role) = doing(task, row, cx);
     line.put(&text, cx.style(role));
+    // What to press is said whole or not at all.
+    let yours = row.status == TaskStatus::Yours && cx.can_act && !cx.mode.is_past();
+    if yours && line.left() > DONE_HINT.len() {
+        line.put(DONE_HINT, cx.style(role));
+    }
 }
+
+const DONE_HINT: &str = " · Enter to say it is done";
 
 /// What a task does right now: its last line of output, its command, or what the person has to do.
 fn doing(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, Role) {
     if row.status == TaskStatus::Yours {
         let title = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
         let title = title.map(|node| node.description.as_str()).unwrap_or_default();
-        let hint =
-            if cx.mode.is_past() || !cx.can_act { "" } else { " · Enter to say it is done" };
-        return (format!("yours: {title}{hint}"), Role::Yours);
+        return (format!("yours: {title}"), Role::Yours);
     }
     match &row.call {
         Some(call) if !call.last_line.is_empty() => {

@@ -40,7 +40,7 @@ use super::theme::{ColorDepth, Palette};
 use super::ui_state::{Focus, UiState};
 use super::{Desk, ExitReason, Look, SessionView, TuiError, UiSettings};
 use crate::event::Command;
-use crate::model::{Plan, RequestId, Seq, SessionId};
+use crate::model::{MicroDollars, Plan, RequestId, Seq, SessionId};
 use crate::replay::{History, SourceError};
 use crate::state::timeline::Timeline;
 use crate::state::{RunPhase, SessionState, SessionStatus};
@@ -90,6 +90,7 @@ pub(crate) struct Screen {
     color: ColorDepth,
     keymap: Keymap,
     ascii: bool,
+    session_budget: MicroDollars,
     clock: fn() -> Timestamp,
     time_zone: TimeZone,
     graph: GraphCache,
@@ -147,6 +148,7 @@ impl Screen {
             color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
+            session_budget: settings.session_budget,
             clock: settings.now,
             time_zone: settings.time_zone.clone(),
             graph: GraphCache::default(),

@@ -3,7 +3,7 @@
 use super::fixture::{Fixture, Shown, pass};
 use super::planned::{discussed, every_request, outlined, scheduled};
 use crate::event::Command;
-use crate::model::{Actor, ApprovalPolicy, ChoiceAction, GateWhen, PlanEdit, TaskId};
+use crate::model::{Actor, ApprovalPolicy, ChoiceAction, Doer, GateWhen, PlanEdit, TaskId};
 use crate::tui::panes::plan::View;
 
 fn settled(fixture: &Fixture) -> Shown {
@@ -224,6 +224,13 @@ fn a_node_is_edited_field_by_field() {
     assert_eq!(shown.sent(), None);
     shown.press(&["u", "U"]);
     assert_eq!((shown.sent(), shown.sent()), (Some(Command::Undo), Some(Command::Redo)));
+    // Who does it is the last field: a command after a dollar sign.
+    shown.press(&["e", "Enter", "Enter", "Enter", "Enter", "Ctrl-U"]);
+    type_text(&mut shown, "$ make it");
+    shown.press(&["Enter"]);
+    let command = Some("make it".to_owned());
+    let edit = PlanEdit::SetDoer { node: leaf.id.clone(), doer: Doer::Shell, command };
+    assert_eq!(shown.sent(), Some(Command::Edit { edit }));
 }
 
 #[test]

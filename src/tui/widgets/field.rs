@@ -73,6 +73,9 @@ impl Field {
         let ctrl = event.modifiers.contains(crossterm::event::KeyModifiers::CONTROL);
         let new_line = matches!(event.code, crossterm::event::KeyCode::Enter)
             || ctrl && matches!(event.code, crossterm::event::KeyCode::Char('m' | 'j'));
+        if ctrl && event.code == crossterm::event::KeyCode::Char('u') {
+            return self.area.delete_line_by_head();
+        }
         !new_line && self.area.input(*event)
     }
 

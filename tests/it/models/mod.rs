@@ -8,6 +8,7 @@ mod ordinary;
 mod protocols;
 mod secrets;
 pub mod server;
+mod whole;
 pub mod wire;
 
 use std::sync::{Arc, Mutex};
