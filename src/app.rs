@@ -58,21 +58,21 @@ impl App {
     /// Reads the settings; the command line goes last.
     pub fn settings_only(shared: &Shared) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
-        let mut settings =
+        let settings =
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
-        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
-        Ok(Self::with(settings, config_path, shared))
+        Self::with(settings, config_path, shared)
     }
 
     /// The built-in settings, for whoever must go on although the config cannot be read.
-    pub fn without_config(shared: &Shared) -> Self {
+    pub fn without_config(shared: &Shared) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
         Self::with(Settings::default(), config_path, shared)
     }
 
-    fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> Self {
+    fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> anyhow::Result<Self> {
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
+        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
         let flag = |name: &str| Origin::CommandLine(name.to_owned());
         models.provider.overlay(shared.provider.clone(), || flag("--provider"));
@@ -82,7 +82,7 @@ impl App {
         let no_color =
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
-        Self { settings, config_path, data_dir, no_color }
+        Ok(Self { settings, config_path, data_dir, no_color })
     }
 
     /// Finds mistakes in theme and keys before anything is written, and flags that make no sense on a screen.
