@@ -1,5 +1,8 @@
 //! The composition root: settings, store, engine and screens put together.
 
+pub mod desk;
+pub mod forks;
+pub mod inbox;
 mod models;
 pub mod planning;
 
@@ -200,7 +203,9 @@ impl App {
         }
         let mut first = opening(ready, workspace)?;
         first.extend(self.limits_of(&SessionState::default()));
-        Ok(engine::start(journal, SessionState::default(), first, options))
+        let handle = engine::start(journal, SessionState::default(), first, options);
+        inbox::attend(store, &handle);
+        Ok(handle)
     }
 
     /// Takes up a saved session in its own workspace, or in another one that the person names.
@@ -257,7 +262,9 @@ impl App {
             }
             None => {}
         }
-        Ok(engine::start(journal, SessionState::clone(&state), first, options))
+        let handle = engine::start(journal, SessionState::clone(&state), first, options);
+        inbox::attend(store, &handle);
+        Ok(handle)
     }
 
     /// Says which numbers a session works by from now on, where they differ from those it has.

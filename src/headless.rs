@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use tokio::sync::{mpsc, watch};
 
-use crate::event::{ApprovalEvent, CloseReason, Command, Event, Record, RunEvent};
+use crate::event::{ApprovalEvent, CloseReason, Command, Event, PlanningEvent, Record, RunEvent};
 use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestId, RequestKind, Seq};
 use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
@@ -148,7 +148,11 @@ impl<L: Lines> Follower<L> {
             match &record.event {
                 Event::Run(RunEvent::Started { .. }) => self.expects_start = false,
                 // What was refused has not been answered.
-                Event::Approval(ApprovalEvent::Refused { .. }) => self.answers.answered.clear(),
+                Event::Approval(ApprovalEvent::Refused { .. })
+                // A remark about the conversation, or a wish for ideas, leaves the question open.
+                | Event::Planning(
+                    PlanningEvent::PolicySet { .. } | PlanningEvent::IdeasOffered { .. },
+                ) => self.answers.answered.clear(),
                 _ => {}
             }
             self.print(&record)?;

@@ -76,7 +76,10 @@ impl App {
             _ => "offline".to_owned(),
         };
         options.planner = Some(Arc::new(planner));
-        let policy = stored_policy(store)?.with(&wish.policy);
+        let policy = self.settings.planning.policy.value.with(&stored_policy(store)?);
+        let policy = policy.with(&wish.policy);
+        let asks_style =
+            policy.conversation_style.is_none() && store.reader()?.memory(STYLE_NOTE)?.is_none();
         let mut first: Vec<Event> = vec![
             SessionEvent::Created {
                 format: FORMAT,
@@ -98,11 +101,16 @@ impl App {
             .into(),
             AgentEvent::Gated { decision: gated(&goal, &wish.gate)? }.into(),
         ];
+        if asks_style {
+            first.push(PlanningEvent::StyleUnknown {}.into());
+        }
         if let Some(ask) = &drafter.ask {
             let request = consent_request(ask);
             first.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
         }
-        Ok(engine::start(journal, SessionState::default(), first, options))
+        let handle = engine::start(journal, SessionState::default(), first, options);
+        super::inbox::attend(store, &handle);
+        Ok(handle)
     }
 
     /// The planner of a session.
@@ -112,14 +120,20 @@ impl App {
         session: &SessionId,
         events: Vec<FixedEvent>,
     ) -> anyhow::Result<Planner> {
+        let planning = &self.settings.planning;
         Ok(Planner {
             library: Arc::new(self.library()?),
             time_zone: zone_name(),
             events: events.into(),
             others: other_plans(store, session)?.into(),
-            settings: PlannerSettings::default(),
+            settings: PlannerSettings {
+                allow_new_subtype_proposals: planning.allow_new_subtype_proposals.value,
+                require_rfc_for_new_subtype: planning.require_rfc_for_new_subtype.value,
+                confidence: self.confidence_settings(),
+            },
             session: session.to_string(),
             model: None,
+            own_subtypes: own_subtypes(store)?.into(),
         })
     }
 
@@ -146,6 +160,12 @@ impl App {
                 Keep::Policy(set) => keep_policy(&store, set),
                 Keep::Consent { provider, yes } => keep_consent(&config, provider, *yes),
                 Keep::Rule(rule) => crate::cli::tools::rules::add(&config, rule),
+                Keep::Subtype { name } => keep_subtype(&store, name),
+                Keep::PatternProposal { name, rfc, nearest } => {
+                    let text = format!("proposed pattern {name}, nearest {nearest}: {rfc}");
+                    note(&store, format!("pattern_rfc:{name}"), text, &["rfc"])
+                }
+                Keep::StyleAsked => note(&store, STYLE_NOTE.to_owned(), "asked".to_owned(), &[]),
             };
         })
     }
@@ -153,8 +173,7 @@ impl App {
     /// The name in thread ids: the setting, else the login name, else `local`.
     fn user(&self) -> String {
         let login = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
-        let name = self.settings.user_id.value.clone().or(login);
-        name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "local".to_owned())
+        user_name(self.settings.user_id.value.clone(), login)
     }
 }
 
@@ -173,6 +192,12 @@ fn zone_name() -> String {
         ));
     }
     "UTC".to_owned()
+}
+
+fn user_name(setting: Option<String>, login: Option<String>) -> String {
+    let named = |name: &String| !name.trim().is_empty();
+    let name = setting.filter(named).or(login.filter(named));
+    name.unwrap_or_else(|| "local".to_owned())
 }
 
 /// The events of a calendar file, for the next two years.
@@ -241,8 +266,26 @@ fn stored_policy(store: &Store) -> anyhow::Result<PolicyOverride> {
 
 fn keep_policy(store: &Store, set: &PolicyOverride) -> anyhow::Result<()> {
     let text = serde_json::to_string(&stored_policy(store)?.with(set))?;
-    let key = Some(POLICY_NOTE.to_owned());
-    store.keep(vec![SideWrite::Memory { key, text, tags: Vec::new() }])?;
+    note(store, POLICY_NOTE.to_owned(), text, &[])
+}
+
+/// Subtypes that the person approved in earlier sessions.
+fn own_subtypes(store: &Store) -> anyhow::Result<Vec<String>> {
+    let kept = store.reader()?.memory(SUBTYPES_NOTE)?;
+    Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+}
+
+fn keep_subtype(store: &Store, name: &str) -> anyhow::Result<()> {
+    let mut names = own_subtypes(store)?;
+    if !names.iter().any(|known| known == name) {
+        names.push(name.to_owned());
+    }
+    note(store, SUBTYPES_NOTE.to_owned(), serde_json::to_string(&names)?, &[])
+}
+
+fn note(store: &Store, key: String, text: String, tags: &[&str]) -> anyhow::Result<()> {
+    let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+    store.keep(vec![SideWrite::Memory { key: Some(key), text, tags }])?;
     Ok(())
 }
 
@@ -277,6 +320,10 @@ fn consent_request(ask: &Consent) -> Request {
 
 /// The key under which the person's own policy is remembered.
 pub const POLICY_NOTE: &str = "interaction_policy";
+/// The key under which it is remembered that the person was asked how much they like to read.
+const STYLE_NOTE: &str = "preference_probe";
+/// The key of the subtypes that the person approved.
+const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
 /// Whether a single pass is enough, by the words of the goal alone.
 fn gated(goal: &str, policy: &GatePolicy) -> anyhow::Result<serde_json::Value> {
@@ -319,4 +366,21 @@ fn own_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
         Ok((path.display().to_string(), text))
     };
     paths.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_user_of_a_thread_is_the_setting_then_the_login_then_local() {
+        let name = |setting: &str, login: &str| {
+            let given = |text: &str| Some(text.to_owned()).filter(|text| text != "-");
+            user_name(given(setting), given(login))
+        };
+        assert_eq!(name("ann", "root"), "ann");
+        assert_eq!(name("-", "root"), "root");
+        assert_eq!(name(" ", "root"), "root");
+        assert_eq!(name("-", "-"), "local");
+    }
 }

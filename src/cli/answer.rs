@@ -6,11 +6,13 @@ use clap::Args;
 
 use super::session::{Errand, block_on, follow, open_session, take_up};
 use super::{Exit, Problem, Shared};
+use crate::app::inbox::{self, Delivery};
 use crate::app::{self, App};
 use crate::event::Command;
 use crate::headless::{Answers, reply};
-use crate::model::{Actor, RequestId};
-use crate::tools::process::CALL_VARIABLE;
+use crate::model::{Actor, Answer, RequestId, SessionId};
+use crate::store::Store;
+use crate::tools::process::inside_a_call;
 
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
@@ -18,22 +20,56 @@ pub struct AnswerArgs {
     session: String,
     /// The request, such as `q2`; `next` is the one that waits longest
     request: String,
-    /// The reply, such as `approve`, `skip`, `use 1` or `propose changes: …`
+    /// The reply, such as `approve`, `skip`, `ideas`, `use 1` or `propose changes: …`
     #[arg(required = true, num_args = 1..)]
     reply: Vec<String>,
 }
 
 pub(super) fn answer(shared: &Shared, args: &AnswerArgs) -> anyhow::Result<Exit> {
     // An approval is a person's act: nothing that Planwright itself started may answer for them.
-    if std::env::var_os(CALL_VARIABLE).is_some() {
+    if inside_a_call() {
         return Err(Problem::usage("a command that Planwright runs cannot answer for you")
             .remedy("answer from a terminal of your own")
             .into());
     }
     let app = App::settings_only(shared)?;
     let (store, id) = open_session(&app, &args.session)?;
+    let (request, mut answer) = understood(&store, &id, args)?;
+    // What is typed may wait in the database for a moment, and nothing secret is kept there.
+    if let Some(text) = &mut answer.text {
+        *text = app.redactor().redact(text).into_owned();
+    }
+    for text in answer.answers.values_mut() {
+        *text = app.redactor().redact(text).into_owned();
+    }
+    if store.holder(&id)?.is_some() {
+        match inbox::deliver(&store, &id, request, &answer)? {
+            Delivery::Taken => return Ok(told(shared, &id, request)?),
+            Delivery::Refused(why) => {
+                return Err(Problem::failed(format!("the answer was turned down: {why}"))
+                    .remedy(format!("look at it with: planwright sessions show {}", id.short()))
+                    .into());
+            }
+            Delivery::NoReaction => {
+                return Err(Problem::failed("the process that works on it does not react")
+                    .remedy("try again, or answer on its own screen")
+                    .into());
+            }
+            // It left in the meantime: the session can be had.
+            Delivery::NobodyThere => {}
+        }
+    }
+    take_over(shared, &app, &store, &id, request, &answer)
+}
+
+/// The request that is meant, and what the reply means for it.
+fn understood(
+    store: &Store,
+    id: &SessionId,
+    args: &AnswerArgs,
+) -> anyhow::Result<(RequestId, Answer)> {
     let state = {
-        let mut history = app::history(&store, &id)?;
+        let mut history = app::history(store, id)?;
         let head = history.head()?;
         history.state_at(head)?
     };
@@ -58,19 +94,65 @@ pub(super) fn answer(shared: &Shared, args: &AnswerArgs) -> anyhow::Result<Exit>
     let answer = reply::answer(&open.request, &text).map_err(|takes| {
         Problem::usage(format!("\"{text}\" does not answer {}", open.request.id)).remedy(takes)
     })?;
-    let request = open.request.id;
+    Ok((open.request.id, answer))
+}
+
+/// The process that holds the session has the answer and goes on.
+fn told(shared: &Shared, id: &SessionId, request: RequestId) -> std::io::Result<Exit> {
+    let line = if shared.json {
+        serde_json::json!({ "session": id, "answered": request }).to_string()
+    } else {
+        format!(
+            "session {}: {request} is answered; the process that works on it goes on",
+            id.short()
+        )
+    };
+    super::Out::new().line(&line)?;
+    Ok(Exit::Success)
+}
+
+/// Nobody works on the session: this process does, until it ends or waits again.
+fn take_over(
+    shared: &Shared,
+    app: &App,
+    store: &Store,
+    id: &SessionId,
+    request: RequestId,
+    answer: &Answer,
+) -> anyhow::Result<Exit> {
     let shared = &Shared { headless: true, ..shared.clone() };
     block_on(async {
-        let handle = take_up(shared, &app, &store, &id, None).await?;
-        let command = Command::Answer { id: request, answer, by: Actor::Person };
+        let handle = match take_up(shared, app, store, id, None).await {
+            Ok(handle) => handle,
+            Err(error) => return too_late(shared, store, id, request, answer, error),
+        };
+        let command = Command::Answer { id: request, answer: answer.clone(), by: Actor::Person };
         let _ = handle.commands.send(command).await;
         let answers = Answers {
             approve_plans: shared.yes,
             answered: BTreeSet::from([request]),
             ..Answers::default()
         };
-        let exit = follow(shared, &store, handle, Errand { answers, restarts: false }).await;
+        let exit = follow(shared, store, handle, Errand { answers, restarts: false }).await;
         store.close();
         exit
     })
+}
+
+/// Somebody else may have been quicker to take the session up: then the answer is theirs to take.
+fn too_late(
+    shared: &Shared,
+    store: &Store,
+    id: &SessionId,
+    request: RequestId,
+    answer: &Answer,
+    error: anyhow::Error,
+) -> anyhow::Result<Exit> {
+    if store.holder(id)?.is_none() {
+        return Err(error);
+    }
+    match inbox::deliver(store, id, request, answer)? {
+        Delivery::Taken => Ok(told(shared, id, request)?),
+        _ => Err(error),
+    }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::{Exit, Out, Shared};
 use crate::app::{self, App};
-use crate::replay::compare::{Comparison, Kinship, Outcome, compare};
+use crate::replay::compare::{Comparison, Figure, Kinship, Outcome, compare};
 use crate::text::{self, units};
 
 #[derive(Debug, Args)]
@@ -38,65 +38,16 @@ fn lines(found: &Comparison) -> Vec<String> {
         format!("A {}  {}", a.session.short(), text::clean_line(&a.title)),
         format!("B {}  {}", b.session.short(), text::clean_line(&b.title)),
         String::new(),
-        format!("{:<10} {:>12} {:>12} {:>12}", "", "A", "B", "B - A"),
+        format!("{:<13} {:>12} {:>12} {:>12}", "", "A", "B", "B - A"),
     ];
-    let change = |a: u64, b: u64| b.cast_signed() - a.cast_signed();
-    let mut row = |name: &str, a: String, b: String, change: String| {
-        lines.push(format!("{name:<10} {a:>12} {b:>12} {change:>12}"));
-    };
-    row(
-        "done",
-        format!("{}/{}", a.done, a.total),
-        format!("{}/{}", b.done, b.total),
-        format!("{:+}", i64::from(b.done) - i64::from(a.done)),
-    );
-    row(
-        "time",
-        elapsed(a.time_ms),
-        elapsed(b.time_ms),
-        units::elapsed_change(change(a.time_ms, b.time_ms) / 1000),
-    );
-    row(
-        "tokens",
-        units::tokens(a.tokens),
-        units::tokens(b.tokens),
-        units::tokens_change(change(a.tokens, b.tokens)),
-    );
-    row(
-        "cost",
-        units::money(a.cost_micro),
-        units::money(b.cost_micro),
-        units::money_change(change(a.cost_micro, b.cost_micro)),
-    );
-    row(
-        "asked you",
-        a.asked.to_string(),
-        b.asked.to_string(),
-        format!("{:+}", i64::from(b.asked) - i64::from(a.asked)),
-    );
+    lines.extend(found.figures().into_iter().map(|figure| {
+        let Figure { name, a, b, change } = figure;
+        format!("{name:<13} {a:>12} {b:>12} {change:>12}").trim_end().to_owned()
+    }));
     lines.push(String::new());
-    lines.push(format!(
-        "plan: {} added, {} removed, {} changed, {} the same",
-        found.added, found.removed, found.changed, found.same
-    ));
-    match &found.first_divergence {
-        Some(first) => {
-            let task =
-                first.task.as_ref().map(|task| format!(" in {}", text::clean_line(task.as_str())));
-            let at = |seq: Option<crate::model::Seq>| {
-                seq.map_or_else(|| "-".to_owned(), |seq| seq.to_string())
-            };
-            lines.push(format!(
-                "first divergence{}: event {} of A, event {} of B",
-                task.unwrap_or_default(),
-                at(first.seq_a),
-                at(first.seq_b)
-            ));
-            lines.push(format!("  A  {}", text::clean_line(&first.a)));
-            lines.push(format!("  B  {}", text::clean_line(&first.b)));
-        }
-        None => lines.push("both did the same".to_owned()),
-    }
+    lines.push(format!("plan: {}", found.plan_line()));
+    let apart = found.divergence_lines();
+    lines.extend(apart.iter().map(|line| text::clean_line(line).into_owned()));
     lines.push(String::new());
     for task in &found.tasks {
         let mark = match task.plan {
@@ -107,24 +58,21 @@ fn lines(found: &Comparison) -> Vec<String> {
         };
         let told = |outcome: &Option<Outcome>| {
             outcome.as_ref().map_or_else(String::new, |outcome| {
-                format!("{} {}", outcome.status, elapsed(outcome.time_ms))
+                let time = std::time::Duration::from_millis(outcome.time_ms);
+                format!("{} {}", outcome.status, units::elapsed(time))
             })
         };
-        let note = if task.reused { "reused".to_owned() } else { task.changed.join(", ") };
         lines.push(
             format!(
-                "{mark} {:<20} {:<18} {:<18} {note}",
+                "{mark} {:<20} {:<18} {:<18} {}",
                 text::clean_line(task.task.as_str()),
                 told(&task.a),
-                told(&task.b)
+                told(&task.b),
+                text::clean_line(&task.note())
             )
             .trim_end()
             .to_owned(),
         );
     }
     lines
-}
-
-fn elapsed(ms: u64) -> String {
-    units::elapsed(std::time::Duration::from_millis(ms))
 }

@@ -14,7 +14,7 @@ use crate::model::{Seq, SessionId};
 use crate::replay::{History, MemorySource};
 use crate::state::trace::TraceEntry;
 use crate::store::{Arrival, Incoming as _};
-use crate::tui::{ExitReason, SessionView};
+use crate::tui::{Bookmark, ExitReason, SessionView};
 
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
@@ -31,8 +31,10 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
     let file = Path::new(&args.session);
+    let mut header_marks = Vec::new();
     let (id, mut history, live) = if file.exists() {
-        let (id, records) = file_records(&app, file)?;
+        let (id, records, marks) = file_records(&app, file)?;
+        header_marks = marks;
         (id, History::new(MemorySource::new(records)), None)
     } else {
         let Some(store) = app.read_store()? else { return Err(app::no_session(&args.session)) };
@@ -53,7 +55,11 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
         return print(shared, &mut history, args.at.map_or(head, Seq));
     }
     let settings = app.ui_settings()?;
-    block_on(async {
+    let marks = match &live {
+        Some(store) => app::desk::bookmarks(store, &id)?,
+        None => header_marks,
+    };
+    let made = block_on(async {
         let view = SessionView {
             head: match &live {
                 Some(store) => app::follow(store, &id)?,
@@ -62,22 +68,30 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
             },
             id,
             history,
-            bookmarks: Vec::new(),
+            bookmarks: marks,
+            desk: live.is_some().then(|| app.desk()).transpose()?,
+            asks_fork: false,
             commands: None,
             start_at: args.at.map(Seq),
             note: None,
         };
         let exit = app::show(view, &settings).await?;
-        Ok(match exit.reason {
-            ExitReason::Signal(signal) => Exit::for_signal(signal),
-            _ => Exit::Success,
-        })
-    })
+        match exit.reason {
+            ExitReason::Signal(signal) => Ok(Err(Exit::for_signal(signal))),
+            _ => Ok(Ok(exit.open)),
+        }
+    })?;
+    match made {
+        Err(exit) => Ok(exit),
+        Ok(None) => Ok(Exit::Success),
+        // A fork that was made there is looked at next.
+        Ok(Some(made)) => super::run::open_saved(shared, &app, made.as_str()),
+    }
 }
 
 /// The records of a file, read as an import would and kept nowhere.
-fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record>)> {
-    let mut records = Vec::new();
+fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record>, Vec<Bookmark>)> {
+    let (mut records, mut marks) = (Vec::new(), Vec::new());
     let id = match import::read(file, app).map_err(|error| import::problem(&error))? {
         Read::Told { records: told, .. } => {
             records = told;
@@ -85,7 +99,8 @@ fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record
         }
         Read::Export(export) => {
             let id = SessionId::new(&*export.header.session);
-            let (_, _, _, mut incoming) = export.into_parts(id.clone());
+            let (_, _, kept, mut incoming) = export.into_parts(id.clone());
+            marks.extend(kept.into_iter().map(|mark| Bookmark { seq: mark.seq, note: mark.note }));
             while let Some(Arrival { row, .. }) =
                 incoming.next().map_err(|error| import::problem(&error))?
             {
@@ -95,7 +110,7 @@ fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record
             id
         }
     };
-    Ok((id, records))
+    Ok((id, records, marks))
 }
 
 /// The same as lines, up to an event.

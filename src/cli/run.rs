@@ -205,9 +205,23 @@ fn current_workspace() -> anyhow::Result<PathBuf> {
     Ok(here)
 }
 
+/// Opens a saved session on the screen; what it asks is answered there.
+pub(super) fn open_saved(shared: &Shared, app: &App, session: &str) -> anyhow::Result<Exit> {
+    go_on(shared, app, session, None)
+}
+
 fn run_session(shared: &Shared, app: &App, args: &RunArgs) -> anyhow::Result<Exit> {
-    let (store, id) = open_session(app, &args.what)?;
-    let workspace = args.workspace.as_deref().map(directory).transpose()?;
+    go_on(shared, app, &args.what, args.workspace.as_deref())
+}
+
+fn go_on(
+    shared: &Shared,
+    app: &App,
+    session: &str,
+    workspace: Option<&Path>,
+) -> anyhow::Result<Exit> {
+    let (store, id) = open_session(app, session)?;
+    let workspace = workspace.map(directory).transpose()?;
     block_on(async {
         let handle = take_up(shared, app, &store, &id, workspace.as_deref()).await?;
         let answers = Answers { approve_plans: shared.yes, ..Answers::default() };

@@ -8,6 +8,7 @@ use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Exit, Out, Problem, Shared};
+use crate::app::desk::bookmarks;
 use crate::app::{self, App};
 use crate::engine::SessionHandle;
 use crate::engine::resume::TakeUp;
@@ -123,7 +124,7 @@ pub(super) async fn attend(
     let exit = if shared.headless {
         follow(shared, store, handle, errand).await
     } else {
-        watch(shared, app, store, handle, errand.answers).await
+        watch_all(shared, app, store, handle, errand.answers).await
     };
     store.close();
     exit
@@ -263,20 +264,37 @@ fn needs_person(id: &SessionId, state: &SessionState) {
     super::tell(&format!("go on with: planwright resume {}", id.short()));
 }
 
+/// Shows a session, and after it the fork that was made on its screen, if one was.
+async fn watch_all(
+    shared: &Shared,
+    app: &App,
+    store: &Store,
+    mut handle: SessionHandle,
+    mut answers: Answers,
+) -> anyhow::Result<Exit> {
+    loop {
+        let (exit, made) = watch(shared, app, store, handle, std::mem::take(&mut answers)).await?;
+        let Some(made) = made else { return Ok(exit) };
+        handle = app.take_up(store, &made, TakeUp::Look, None, true).await?;
+    }
+}
+
 async fn watch(
     shared: &Shared,
     app: &App,
     store: &Store,
     handle: SessionHandle,
     answers: Answers,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<(Exit, Option<SessionId>)> {
     let settings = app.ui_settings()?;
     let flags = tokio::spawn(answer_by_flags(app::history(store, &handle.id)?, &handle, answers));
     let view = SessionView {
         id: handle.id.clone(),
         history: app::history(store, &handle.id)?,
         head: handle.head.clone(),
-        bookmarks: Vec::new(),
+        bookmarks: bookmarks(store, &handle.id)?,
+        desk: Some(app.desk()?),
+        asks_fork: false,
         commands: Some(handle.commands.clone()),
         start_at: None,
         note: None,
@@ -308,10 +326,11 @@ async fn watch(
     let mut history = app::history(store, &id)?;
     let head = history.head()?;
     let state = history.state_at(head)?;
-    Ok(match why {
+    let code = match why {
         CloseReason::Signal { signal } => Exit::for_signal(&signal),
         _ => outcome(&state),
-    })
+    };
+    Ok((code, exit.open))
 }
 
 /// Gives the answers that flags of the command line stand for, also when there is a screen.

@@ -1,6 +1,7 @@
 //! Reading the config file, with errors that name the place and the nearest right name.
 
 mod models;
+mod planning;
 
 use std::path::{Path, PathBuf};
 
@@ -112,11 +113,15 @@ impl Reader<'_> {
             "tools" => self.tools(item, settings)?,
             "permissions" => self.permissions(item, settings)?,
             "mcp" => self.mcp(item, settings)?,
+            _ if planning::NAMES.contains(&name) => {
+                self.planning_setting(name, item, &mut settings.planning)?;
+            }
             _ if models::NAMES.contains(&name) => {
                 self.model_setting(name, item, &mut settings.models)?;
             }
             _ => {
-                let known: Vec<&'static str> = NAMES.into_iter().chain(models::NAMES).collect();
+                let known: Vec<&'static str> =
+                    NAMES.into_iter().chain(planning::NAMES).chain(models::NAMES).collect();
                 return Err(self.unknown(name, item, &known));
             }
         }
@@ -162,7 +167,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn sourced<T>(&self, value: T) -> Sourced<T> {
+    pub(super) fn sourced<T>(&self, value: T) -> Sourced<T> {
         Sourced { value, origin: Origin::File(self.path.to_owned()) }
     }
 
@@ -268,6 +273,34 @@ mod tests {
             "config.toml:2: unknown setting `confidence_weights.rule`, did you mean `confidence_weights.rules`?"
         );
         assert!(read("confidence_continue = 2").unwrap_err().ends_with("a number from 0 to 1"));
+    }
+
+    #[test]
+    fn every_number_of_planning_and_the_policy_can_be_set() {
+        let settings = read(
+            "wall_time_sec = 300\nrevision_limit = 9\nrequire_rfc_for_new_subtype = false\n\
+             [policy]\ntone = \"clinical\"\nprobing_depth = 3\n",
+        )
+        .unwrap();
+        let limits = settings.plan_limits();
+        assert_eq!((limits.wall_time_sec, limits.revision_limit, limits.turn_limit), (300, 9, 10));
+        assert!(!settings.planning.require_rfc_for_new_subtype.value);
+        assert!(settings.planning.allow_new_subtype_proposals.value);
+        let policy = &settings.planning.policy.value;
+        assert_eq!(policy.tone, Some(crate::model::Tone::Clinical));
+        assert_eq!((policy.probing_depth, policy.autonomy), (Some(3), None));
+        assert_eq!(
+            read("[policy]\ntones = \"clinical\"").unwrap_err(),
+            "config.toml:2: unknown setting `tones`, did you mean `tone`?"
+        );
+        assert_eq!(
+            read("[policy]\ntone = \"loud\"").unwrap_err(),
+            "config.toml:2: `tone` must be one of the control's values"
+        );
+        let names: Vec<String> = settings.rows().into_iter().map(|row| row.name).collect();
+        for name in planning::NAMES {
+            assert!(names.iter().any(|row| row == name), "{name} is not shown");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod consent;
 mod file;
 pub mod models;
 mod paths;
+pub mod planning;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ pub use consent::remember_consent;
 pub use file::ConfigError;
 pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
+pub use planning::PlanningSettings;
 use serde::Serialize;
 pub use tools::{McpConfig, PermissionConfig, ToolsConfig};
 
@@ -124,6 +126,8 @@ pub struct Settings {
     pub enable_tool_affinity: Sourced<bool>,
     /// Your name in the threads of planning; the login name unless set.
     pub user_id: Sourced<Option<String>>,
+    /// Limits of planning, and how the person wants to be talked to.
+    pub planning: PlanningSettings,
     /// Providers, models, limits and prices.
     pub models: ModelSettings,
     /// How many errors in a row open a tool's breaker.
@@ -176,6 +180,7 @@ impl Default for Settings {
             enable_react_tracing: Sourced::built_in(true),
             enable_tool_affinity: Sourced::built_in(true),
             user_id: Sourced::built_in(None),
+            planning: PlanningSettings::default(),
             models: ModelSettings::default(),
             breaker_threshold: Sourced::built_in(limits.breaker_threshold.into()),
             breaker_cooldown_sec: Sourced::built_in(limits.breaker_cooldown_sec),
@@ -208,7 +213,7 @@ pub struct Row {
 impl Settings {
     /// The limits of planning conversations.
     pub fn plan_limits(&self) -> PlanLimits {
-        PlanLimits::default()
+        self.planning.limits()
     }
 
     /// Reads the config file over the built-in values. A file that is not there changes nothing, unless it was named.
@@ -276,6 +281,21 @@ impl Settings {
             row("confidence_escalate", &self.confidence_escalate),
             row("confidence_weights", &self.confidence_weights),
         ];
+        let planning = &self.planning;
+        rows.extend([
+            row("turn_limit", &planning.turn_limit),
+            row("retry_limit_per_stage", &planning.retry_limit_per_stage),
+            row("clarify_round_limit", &planning.clarify_round_limit),
+            row("continue_limit", &planning.continue_limit),
+            row("unparsed_limit", &planning.unparsed_limit),
+            row("revision_limit", &planning.revision_limit),
+            row("escalation_round_limit", &planning.escalation_round_limit),
+            row("wall_time_sec", &planning.wall_time_sec),
+            row("segment_max_sec", &planning.segment_max_sec),
+            row("allow_new_subtype_proposals", &planning.allow_new_subtype_proposals),
+            row("require_rfc_for_new_subtype", &planning.require_rfc_for_new_subtype),
+            row("policy", &planning.policy),
+        ]);
         let models = &self.models;
         rows.extend([
             row("provider", &models.provider),

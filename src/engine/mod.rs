@@ -11,6 +11,7 @@ pub mod controller;
 pub mod coordinator;
 mod driver;
 mod job;
+pub mod plan_rows;
 pub mod planner;
 mod port;
 pub mod resume;
@@ -82,6 +83,12 @@ pub enum Keep {
     Consent { provider: String, yes: bool },
     /// A call that is always allowed.
     Rule(crate::tools::Rule),
+    /// A subtype of a pattern that the person approved.
+    Subtype { name: String },
+    /// A whole new pattern that somebody should write a template for.
+    PatternProposal { name: String, rfc: String, nearest: String },
+    /// The person was asked how much they like to read.
+    StyleAsked,
 }
 
 /// How a session is run in this process.

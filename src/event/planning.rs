@@ -141,6 +141,14 @@ pub enum PlanningEvent {
     Said {
         text: String,
     },
+    /// Words of a model beside its calls: shown, and otherwise ignored.
+    Remarked {
+        text: String,
+    },
+    /// Nobody knows yet how much the person likes to read: the first message asks, which is no question.
+    StyleUnknown {},
+    /// They were asked, and are not asked again.
+    StyleAsked {},
     /// Ideas that were offered.
     IdeasOffered {
         ideas: Vec<String>,
@@ -199,6 +207,9 @@ impl PlanningEvent {
             Self::NodeUnlocked { .. } => "planning.node_unlocked",
             Self::PolicySet { .. } => "planning.policy_set",
             Self::Said { .. } => "planning.said",
+            Self::Remarked { .. } => "planning.remarked",
+            Self::StyleUnknown {} => "planning.style_unknown",
+            Self::StyleAsked {} => "planning.style_asked",
             Self::IdeasOffered { .. } => "planning.ideas_offered",
             Self::Troubled { .. } => "planning.troubled",
             Self::DrafterSet { .. } => "planning.drafter_set",

@@ -71,6 +71,7 @@ pub fn words(request: &Request) -> Vec<String> {
             A::Stop | A::StopTask => "stop".to_owned(),
             A::Abandon => "cancel".to_owned(),
             A::SkipQuestions => "skip".to_owned(),
+            A::Ideas => "ideas".to_owned(),
             A::Decline => "decline".to_owned(),
             A::AcceptLate => "accept late".to_owned(),
             A::UseRelaxation(number) | A::PickOption(number) => format!("use {number}"),

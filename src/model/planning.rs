@@ -442,6 +442,9 @@ pub struct PatternChoice {
     pub second: Option<PatternSpec>,
     #[serde(default)]
     pub explanations: Vec<String>,
+    /// A new top-level pattern that was proposed instead; the plan itself uses the canonical one above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed_pattern: Option<String>,
 }
 
 /// How a stage was judged.

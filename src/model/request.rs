@@ -25,7 +25,13 @@ pub enum RequestKind {
     /// Whether a pattern, an outline or a roadmap is right.
     Draft { target: ApprovalTarget, version: u32 },
     /// Whether a new subtype may be used.
-    Rfc { subtype: String, nearest: String },
+    Rfc {
+        subtype: String,
+        nearest: String,
+        /// Not a subtype but a whole new pattern.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pattern: bool,
+    },
     /// A stage is not sure enough of its result.
     LowConfidence { stage: Stage },
     /// A stage breaks rules and could not be mended.
@@ -77,6 +83,8 @@ pub enum ChoiceAction {
     Reply,
     /// Leave it to the planner.
     SkipQuestions,
+    /// Ask for ideas; the question stays open.
+    Ideas,
     /// Turn a proposal down.
     Decline,
     /// Go on past a limit.

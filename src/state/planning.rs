@@ -61,6 +61,8 @@ pub struct PlanningSlice {
     pub small_goal: bool,
     /// What kept the last draft from being usable.
     pub trouble: Option<String>,
+    /// The trouble that was there last, also after something else took over.
+    pub last_trouble: Option<String>,
     /// Wishes that the next draft must meet.
     pub wishes: Vec<Wish>,
     /// Wishes that no draft could read.
@@ -73,6 +75,8 @@ pub struct PlanningSlice {
     pub adaptation_log: Vec<AdaptationLogEntry>,
     pub ideas: Vec<String>,
     pub brainstormed: bool,
+    /// The next message asks how much the person likes to read.
+    pub asks_style: bool,
     pub response_text: String,
     /// What the goal says that could not be used, and what the kind of plan warns of.
     pub notes: Vec<String>,
@@ -159,7 +163,8 @@ impl PlanningSlice {
                 self.questions.retain(|question| !answers.contains_key(&question.key));
             }
             PlanningEvent::PatternPicked { choice } => {
-                let proposed = choice.pattern.proposed_name().is_some();
+                let proposed =
+                    choice.pattern.proposed_name().is_some() || choice.proposed_pattern.is_some();
                 self.pattern_rfc_required = proposed;
                 self.pattern_rfc_text = choice.pattern.rfc.clone().filter(|_| proposed);
                 self.pattern = Some(choice.clone());
@@ -215,11 +220,17 @@ impl PlanningSlice {
             PlanningEvent::NodeUnlocked { node } => return self.locked.remove(node),
             PlanningEvent::PolicySet { set, .. } => self.policy_set = self.policy_set.with(set),
             PlanningEvent::Said { text } => self.response_text.clone_from(text),
+            PlanningEvent::Remarked { .. } => {}
+            PlanningEvent::StyleUnknown {} => self.asks_style = true,
+            PlanningEvent::StyleAsked {} => self.asks_style = false,
             PlanningEvent::IdeasOffered { ideas } => {
                 self.ideas.clone_from(ideas);
                 self.brainstormed = true;
             }
-            PlanningEvent::Troubled { what } => self.trouble = Some(what.clone()),
+            PlanningEvent::Troubled { what } => {
+                self.trouble = Some(what.clone());
+                self.last_trouble = Some(what.clone());
+            }
             PlanningEvent::DrafterSet { drafter } => {
                 self.drafter.clone_from(drafter);
                 self.offline = drafter == "offline";

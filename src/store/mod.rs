@@ -13,10 +13,12 @@ mod codec;
 mod database;
 mod error;
 mod import;
+mod inbox;
 mod index;
 mod journal;
 mod lease;
 mod lineage;
+mod plans;
 mod queue;
 mod reader;
 mod reading;
@@ -42,7 +44,9 @@ pub use bookmarks::Bookmark;
 pub use codec::MAX_PAYLOAD;
 pub use error::{FindError, Holder, StoreError};
 pub use import::{Arrival, Incoming, Provenance};
+pub use inbox::Letter;
 pub use journal::Journal;
+pub use plans::{BlockRow, PlanRow};
 pub use queue::Ack;
 pub use reader::{Reader, Watch};
 pub use record::{Batch, ForkPoint, NewSession, Row, SessionInfo, SessionSummary};
@@ -109,6 +113,34 @@ impl Store {
     pub fn keep(&self, writes: Vec<SideWrite>) -> Result<(), StoreError> {
         let database = self.inner.place.database.clone();
         self.queue()?.run(move |connection| side::write_all(connection, &database, &writes))
+    }
+
+    /// Leaves an answer for whoever holds a session, and says under which number.
+    pub fn post(&self, session: &SessionId, letter: Letter) -> Result<i64, StoreError> {
+        let (database, session) = (self.inner.place.database.clone(), session.clone());
+        self.queue()?.run(move |connection| inbox::post(connection, &database, &session, &letter))
+    }
+
+    /// Takes what was left for a session. Only its holder may.
+    pub fn take_letters(&self, session: &SessionId) -> Result<Vec<Letter>, StoreError> {
+        let (database, session) = (self.inner.place.database.clone(), session.clone());
+        self.queue()?.run(move |connection| inbox::take(connection, &database, &session))
+    }
+
+    /// Takes back an answer that nobody took yet; false if somebody has.
+    pub fn take_back(&self, number: i64) -> Result<bool, StoreError> {
+        let database = self.inner.place.database.clone();
+        self.queue()?.run(move |connection| inbox::take_back(connection, &database, number))
+    }
+
+    /// Writes the plans of a session anew, as its journal tells them.
+    pub fn rebuild_plans(
+        &self,
+        session: &SessionId,
+        plans: Vec<PlanRow>,
+    ) -> Result<(), StoreError> {
+        let (database, session) = (self.inner.place.database.clone(), session.clone());
+        self.queue()?.run(move |connection| plans::rebuild(connection, &database, &session, &plans))
     }
 
     /// Opens a session for writing. Fails with [`StoreError::Held`] while another has it open.

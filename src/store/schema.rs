@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_journal.sql"),
     include_str!("migrations/0002_index.sql"),
     include_str!("migrations/0003_tools.sql"),
+    include_str!("migrations/0004_planning.sql"),
 ];
 
 /// The newest schema version this program knows.

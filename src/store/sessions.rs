@@ -32,7 +32,14 @@ pub(super) fn create(
     new: &NewSession,
 ) -> Result<(), StoreError> {
     immediate(connection, database, CREATING, |transaction| {
-        insert(transaction, database, new).map(drop)
+        let key = insert(transaction, database, new)?;
+        // A session that begins empty has its plans written as they come; a fork begins with those of its parent.
+        if new.parent.is_none() {
+            transaction
+                .execute("INSERT INTO projected (session) VALUES (?)", [key])
+                .doing(CREATING, database)?;
+        }
+        Ok(())
     })
 }
 

@@ -9,9 +9,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::codec::{Decoder, Encoder};
 use super::error::{Doing, StoreError};
+use super::plans::PlanRow;
 use super::reader::Reader;
 use super::schema::immediate;
 use super::time::{from_micros, micros_now};
+use crate::model::SessionId;
 
 const WRITING: &str = "writing what tools keep";
 const READING: &str = "reading what tools keep";
@@ -41,6 +43,11 @@ pub enum SideWrite {
     Todo {
         scope: String,
         list: String,
+    },
+    /// A version of the session's plan, for the table of plans.
+    Plan {
+        session: SessionId,
+        plan: Box<PlanRow>,
     },
 }
 
@@ -109,6 +116,9 @@ pub(super) fn apply(
             "INSERT OR REPLACE INTO todo_list (scope, list) VALUES (?, ?)",
             params![scope, list],
         ),
+        SideWrite::Plan { session, plan } => {
+            return super::plans::put(connection, database, session, plan);
+        }
     };
     done.doing(WRITING, database).map(drop)
 }

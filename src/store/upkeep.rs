@@ -95,6 +95,10 @@ pub(super) fn integrity(reader: &Reader, depth: Depth) -> Result<Integrity, Stor
     };
     let mut problems = texts(connection, sql).doing(CHECKING, database)?;
     problems.retain(|problem| problem != "ok");
+    let broken = reader.broken_references()?;
+    if broken > 0 {
+        problems.push(format!("{broken} rows refer to something that is not there"));
+    }
     let sessions = spans(connection).doing(CHECKING, database)?;
     for span in &sessions {
         problems.extend(gap(connection, span).doing(CHECKING, database)?);
@@ -257,6 +261,9 @@ fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
 fn delete_session(connection: &Connection, key: i64, parent: Option<i64>) -> rusqlite::Result<()> {
     for sql in [
         "DELETE FROM worded WHERE session = ?",
+        "DELETE FROM projected WHERE session = ?",
+        "DELETE FROM plans WHERE session = ?",
+        "DELETE FROM inbox WHERE session = ?",
         "DELETE FROM origin WHERE session = ?",
         "DELETE FROM lease WHERE session = ?",
     ] {

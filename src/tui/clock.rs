@@ -13,6 +13,11 @@ pub(crate) fn time_of_day(at: Timestamp, zone: &TimeZone) -> String {
     format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second())
 }
 
+/// The day and the time of day, `8 June 14:08`.
+pub(crate) fn day_and_time(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%-d %B %H:%M").to_string()
+}
+
 /// How long it took from one moment to another; zero if the clock was set back.
 pub(crate) fn between(from: Timestamp, to: Timestamp) -> Duration {
     to.duration_since(from).try_into().unwrap_or(Duration::ZERO)

@@ -6,8 +6,10 @@
 
 mod areas;
 mod clock;
+mod compare;
 mod composer;
 mod context;
+mod desk;
 mod event_loop;
 mod frame_limiter;
 mod glyphs;
@@ -28,9 +30,12 @@ mod theme;
 mod ui_state;
 mod widgets;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
+pub use desk::{Bookmark, CompareView, Desk};
 pub use keymap::{KeyError, check_keys};
 pub use plain::run_plain;
 pub use preview::Preview;
@@ -38,6 +43,7 @@ pub use theme::{ColorDepth, Palette, Role, Theme, ThemeError};
 
 use crate::event::Command;
 use crate::model::{MicroDollars, Seq, SessionId};
+use crate::replay::library::Hit;
 use crate::replay::{History, SourceError};
 use crate::state::SessionStatus;
 
@@ -53,7 +59,11 @@ pub struct SessionView {
     /// Opens scrubbed back to this event. `None` opens at the latest.
     pub start_at: Option<Seq>,
     /// Events that the person marked.
-    pub bookmarks: Vec<Seq>,
+    pub bookmarks: Vec<Bookmark>,
+    /// Who answers wishes that are not for the session itself. `None` for a file, which nothing can be kept beside.
+    pub desk: Option<Arc<dyn Desk>>,
+    /// Opens with the question whether to fork here.
+    pub asks_fork: bool,
     /// Says why a session without `commands` is live all the same, such as "process 123 runs it, watching". A session
     /// with neither `commands` nor a note is a saved run and is shown as a replay.
     pub note: Option<String>,
@@ -80,8 +90,8 @@ pub struct KeyOverrides(pub std::collections::BTreeMap<String, String>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     pub reason: ExitReason,
-    /// The events that are marked now, to be kept for the next time.
-    pub bookmarks: Vec<Seq>,
+    /// A session that was made here and is to be opened next.
+    pub open: Option<SessionId>,
     /// Lines for the scrollback, already clean. Empty if nothing is worth keeping.
     pub summary: String,
 }
@@ -153,12 +163,29 @@ pub struct HomeView {
     pub provider: String,
     /// One line for the person, such as what became of their last wish.
     pub message: Option<String>,
+    /// Steps that were looked for.
+    pub found: Option<Found>,
+}
+
+/// What a search over all sessions brought.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    pub words: String,
+    pub hits: Vec<Hit>,
 }
 
 /// How the home screen ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HomeExit {
     Open(SessionId),
+    /// Open a session at a step that was found.
+    OpenAt(SessionId, Seq),
+    /// Ask whether to fork a session at its latest event.
+    Fork(SessionId),
+    /// Look at two sessions side by side.
+    Compare(SessionId, SessionId),
+    /// Find the steps that hold these words, in all sessions.
+    Search(String),
     /// Plan this goal.
     Plan(String),
     /// The person confirmed that a session is to be removed.
@@ -173,7 +200,17 @@ pub async fn run_session(view: SessionView, settings: &UiSettings) -> Result<Exi
     let head = view.head.clone();
     let mut screen = session::Screen::open(view, settings)?;
     let reason = event_loop::run(&mut screen, Some(head)).await?;
-    Ok(Exit { reason, bookmarks: screen.bookmarks(), summary: screen.summary(reason) })
+    Ok(Exit { reason, open: screen.made.take(), summary: screen.summary(reason) })
+}
+
+/// Shows two sessions side by side until the person leaves them.
+pub async fn run_compare(
+    view: CompareView,
+    desk: Arc<dyn Desk>,
+    settings: &UiSettings,
+) -> Result<ExitReason, TuiError> {
+    let mut screen = compare::Compare::new(view, Some(desk), settings)?;
+    event_loop::run(&mut screen, None).await
 }
 
 /// Shows the home screen until the person wants something else.

@@ -7,6 +7,7 @@ use crate::model::{
     InteractionPolicy, PolicyOverride, Tone,
 };
 use crate::planning::controller::asks;
+use crate::state::PlanningSlice;
 
 /// One of the controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,13 +106,9 @@ impl Dial {
     }
 
     /// What its value means.
-    pub(crate) fn effect(
-        self,
-        policy: &InteractionPolicy,
-        approved: &BTreeSet<ApprovalTarget>,
-    ) -> String {
+    pub(crate) fn effect(self, policy: &InteractionPolicy, asked: Asked<'_>) -> String {
         match self {
-            Self::Approvals => approvals(policy, approved),
+            Self::Approvals => approvals(policy, asked),
             Self::Autonomy => match policy.autonomy {
                 Autonomy::Low => "the outline is always asked; later changes wait for you",
                 Autonomy::Medium => "planned writes pass, other shell asks",
@@ -192,13 +189,26 @@ impl Dial {
     }
 }
 
+/// What was asked already, and whether the goal is small enough to skip the outline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) approved: &'a BTreeSet<ApprovalTarget>,
+    pub(crate) small_goal: bool,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn of(talk: &'a PlanningSlice) -> Self {
+        Self { approved: &talk.approved, small_goal: talk.small_goal }
+    }
+}
+
 /// The policy in one line, for the rule of the closed panel.
-pub(crate) fn summary(policy: &InteractionPolicy, approved: &BTreeSet<ApprovalTarget>) -> String {
+pub(crate) fn summary(policy: &InteractionPolicy, asked: Asked<'_>) -> String {
     let questions = match policy.probing_depth {
         1 => "1 question a round".to_owned(),
         depth => format!("{depth} questions a round"),
     };
-    let left = to_come(policy, approved);
+    let left = to_come(policy, asked);
     format!(
         "{} autonomy · {}, {left} more to come · {questions} · {}",
         Dial::Autonomy.value(policy),
@@ -207,17 +217,23 @@ pub(crate) fn summary(policy: &InteractionPolicy, approved: &BTreeSet<ApprovalTa
     )
 }
 
-fn approvals(policy: &InteractionPolicy, approved: &BTreeSet<ApprovalTarget>) -> String {
-    let all = ApprovalTarget::ALL.iter().filter(|target| asks(policy, false, **target)).count();
-    let left = to_come(policy, approved);
+fn approvals(policy: &InteractionPolicy, asked: Asked<'_>) -> String {
+    let wanted = |target: &&ApprovalTarget| asks(policy, asked.small_goal, **target);
+    let all = ApprovalTarget::ALL.iter().filter(wanted).count();
+    let left = to_come(policy, asked);
     let times = if all == 1 { "once".to_owned() } else { format!("{all} times") };
     format!("asked {times} in all; {left} still to come")
 }
 
 /// How many approvals are still asked for.
-fn to_come(policy: &InteractionPolicy, approved: &BTreeSet<ApprovalTarget>) -> usize {
-    let open =
-        |target: &&ApprovalTarget| asks(policy, false, **target) && !approved.contains(*target);
+fn to_come(policy: &InteractionPolicy, asked: Asked<'_>) -> usize {
+    // The final approval stands for all that came before it.
+    if asked.approved.contains(&ApprovalTarget::Final) {
+        return 0;
+    }
+    let open = |target: &&ApprovalTarget| {
+        asks(policy, asked.small_goal, **target) && !asked.approved.contains(*target)
+    };
     ApprovalTarget::ALL.iter().filter(open).count()
 }
 
@@ -259,7 +275,7 @@ mod tests {
         let none = BTreeSet::new();
         let words = |approval_policy, approved: &BTreeSet<ApprovalTarget>| {
             let policy = InteractionPolicy { approval_policy, ..InteractionPolicy::default() };
-            Dial::Approvals.effect(&policy, approved)
+            Dial::Approvals.effect(&policy, Asked { approved, small_goal: false })
         };
         assert_eq!(words(ApprovalPolicy::SingleFinal, &none), "asked once in all; 1 still to come");
         assert_eq!(
@@ -275,6 +291,9 @@ mod tests {
             words(ApprovalPolicy::MilestoneApprovals, &outline),
             "asked 2 times in all; 1 still to come"
         );
+        let small = Asked { approved: &none, small_goal: true };
+        let effect = Dial::Approvals.effect(&InteractionPolicy::default(), small);
+        assert_eq!(effect, "asked once in all; 1 still to come", "a small goal skips the outline");
     }
 
     #[test]
@@ -290,7 +309,7 @@ mod tests {
                     turns += 1;
                     assert!(turns < 20, "{}", dial.name());
                 }
-                assert!(!dial.effect(&policy, &BTreeSet::new()).is_empty());
+                assert!(!dial.effect(&policy, Asked::of(&PlanningSlice::default())).is_empty());
             }
         }
     }
@@ -302,8 +321,9 @@ mod tests {
             talkativeness,
             ..InteractionPolicy::default()
         };
-        let said =
-            |policy: InteractionPolicy| Dial::Talkativeness.effect(&policy, &BTreeSet::new());
+        let said = |policy: InteractionPolicy| {
+            Dial::Talkativeness.effect(&policy, Asked::of(&PlanningSlice::default()))
+        };
         assert_eq!(said(policy(ConversationStyle::Standard, 0.5)), "at most 120 words, 2 options");
         assert_eq!(said(policy(ConversationStyle::Standard, 0.8)), "at most 156 words, 3 options");
         assert_eq!(said(policy(ConversationStyle::Concise, 0.8)), "at most 78 words, 2 options");

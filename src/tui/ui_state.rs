@@ -1,6 +1,6 @@
 //! What the person looks at and how: focus, selection, scroll, zoom, playhead, overlays. Never journaled.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
@@ -152,8 +152,8 @@ pub(crate) struct UiState {
     pub(crate) running: usize,
     pub(crate) card: CardUi,
     pub(crate) time: Playhead,
-    /// Events that the person marked.
-    pub(crate) bookmarks: BTreeSet<Seq>,
+    /// Events that the person marked, and what they noted.
+    pub(crate) bookmarks: BTreeMap<Seq, String>,
     pub(crate) overlay: Option<Overlay>,
     /// What is being typed into the panel.
     pub(crate) composer: Option<Composer>,

@@ -4,17 +4,20 @@ mod retention;
 mod search;
 mod traces;
 
+use std::collections::BTreeSet;
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{self, App};
-use crate::model::Seq;
+use crate::engine::plan_rows::rows_of;
+use crate::model::{Seq, SessionId};
 pub(super) use traces::records;
 
 use crate::state::result::ExecutionResult;
 use crate::state::{AgentProgress, SessionState, TaskStatus};
-use crate::store::SessionInfo;
+use crate::store::{SessionInfo, Store};
 use crate::text;
 
 #[derive(Debug, Args)]
@@ -26,7 +29,11 @@ pub struct SessionsArgs {
 #[derive(Debug, Subcommand)]
 enum SessionsCommand {
     /// All saved sessions, the last used first
-    List,
+    List {
+        /// Only plans of this pattern: its type, its subtype, `type/subtype` or its variant
+        #[arg(long, value_name = "PATTERN")]
+        pattern: Option<String>,
+    },
     /// One session: its tasks and what became of them
     Show {
         /// The session: its id, a unique prefix, or `last`
@@ -90,7 +97,8 @@ enum SessionsCommand {
 
 pub(super) fn sessions(shared: &Shared, args: &SessionsArgs) -> anyhow::Result<Exit> {
     match &args.what {
-        None | Some(SessionsCommand::List) => list(shared),
+        None => list(shared, None),
+        Some(SessionsCommand::List { pattern }) => list(shared, pattern.as_deref()),
         Some(SessionsCommand::Show { session, trace: Some(id), .. }) => {
             traces::one(shared, session, id)
         }
@@ -152,7 +160,7 @@ fn bookmark(
     Ok(Exit::Success)
 }
 
-pub(super) fn list(shared: &Shared) -> anyhow::Result<Exit> {
+pub(super) fn list(shared: &Shared, pattern: Option<&str>) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
     let mut out = Out::new();
     let Some(store) = app.read_store()? else {
@@ -161,10 +169,31 @@ pub(super) fn list(shared: &Shared) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Success);
     };
+    let fitting = match pattern {
+        Some(pattern) => Some(by_pattern(&app, &store, pattern)?),
+        None => None,
+    };
     for info in store.list_sessions()? {
+        if fitting.as_ref().is_some_and(|fitting| !fitting.contains(&info.id)) {
+            continue;
+        }
         out.line(&if shared.json { list_json(&info).to_string() } else { list_line(&info) })?;
     }
     Ok(Exit::Success)
+}
+
+/// Sessions by the pattern of their plan. Plans that are not in the table yet are made from the journal first.
+fn by_pattern(app: &App, store: &Store, pattern: &str) -> anyhow::Result<BTreeSet<SessionId>> {
+    let missing = store.reader()?.unprojected()?;
+    if !missing.is_empty() {
+        let writing = app.open_store()?;
+        for id in missing {
+            let rows = rows_of(&records(&writing, &id)?);
+            writing.rebuild_plans(&id, rows)?;
+        }
+        writing.close();
+    }
+    Ok(store.reader()?.sessions_by_pattern(pattern)?.into_iter().collect())
 }
 
 fn list_json(info: &SessionInfo) -> serde_json::Value {
@@ -172,6 +201,7 @@ fn list_json(info: &SessionInfo) -> serde_json::Value {
         "id": info.id,
         "title": info.summary.title,
         "status": info.summary.status,
+        "pattern": info.summary.pattern,
         "done": info.summary.done,
         "total": info.summary.total,
         "tokens": info.summary.tokens,

@@ -199,7 +199,7 @@ fn cancelled_by_signal() -> anyhow::Result<CancellationToken> {
 
 /// Approves tools of a server as they are now. Only a person may: a command that a tool started is refused.
 pub(super) async fn trust(shared: &Shared, app: &App, name: &str) -> anyhow::Result<Exit> {
-    if std::env::var_os(crate::tools::process::CALL_VARIABLE).is_some() {
+    if crate::tools::process::inside_a_call() {
         return Err(Problem::failed("a command that a tool started cannot approve tools").into());
     }
     let servers = servers_for(app, &format!("{name}."));

@@ -15,6 +15,9 @@ pub(super) fn framed(label: &str, text: &str) -> String {
     format!("<<data {mark} {label}>>\n{}\n<<end of data {mark}>>", text.trim_end())
 }
 
+/// What a result says to the program and not to the model: failures stand above, hashes are for forks.
+const SILENT: [&str; 2] = ["error", "file_hash"];
+
 /// A result as a model and a person read it.
 pub(super) fn rendered(result: &ToolResult) -> String {
     let mut lines = Vec::new();
@@ -22,7 +25,7 @@ pub(super) fn rendered(result: &ToolResult) -> String {
         lines.push(format!("failed ({}): {}", failure.code, failure.message));
     }
     lines.extend(result.explanations.iter().cloned());
-    for (name, value) in result.data.iter().filter(|(name, _)| *name != "error") {
+    for (name, value) in result.data.iter().filter(|(name, _)| !SILENT.contains(&name.as_str())) {
         match value {
             Value::Null | Value::Bool(false) => {}
             Value::String(text) if text.contains('\n') || text.len() > 80 => {

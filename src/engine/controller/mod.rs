@@ -31,6 +31,8 @@ pub enum Effect {
     Keep(Keep),
     /// End the stage of planning that is under way.
     CancelStage,
+    /// Find ideas beside the plan.
+    Brainstorm,
 }
 
 /// What a command leads to.

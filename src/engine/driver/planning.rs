@@ -6,11 +6,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, Start};
-use crate::engine::controller::planning;
+use crate::engine::Keep;
+use crate::engine::controller::{Effect, planning};
 use crate::engine::planner::{Planner, Work};
 use crate::event::{Event, PlanningEvent};
-use crate::model::{PlanState, RequestKind};
+use crate::model::{PlanState, RequestKind, SessionId};
 use crate::planning::controller::Outcome;
+use crate::state::PlanningSlice;
+use crate::store::SideWrite;
 
 /// A stage that is being worked on.
 #[derive(Debug)]
@@ -23,7 +26,10 @@ pub(super) struct StageInFlight {
 #[derive(Debug)]
 pub(super) enum StageReport {
     Say(Box<Event>),
-    Done(Outcome),
+    /// What it came to. Result and transition are one batch: a process that is killed leaves both or neither.
+    Done(Work),
+    /// Ideas that the person asked for, whatever stage it is.
+    Ideas(Vec<Event>),
 }
 
 impl Driver {
@@ -83,21 +89,55 @@ impl Driver {
             while let Ok(event) = said.try_recv() {
                 let _ = sender.send((number, StageReport::Say(Box::new(event)))).await;
             }
-            for event in work.events {
-                let _ = sender.send((number, StageReport::Say(Box::new(event)))).await;
-            }
-            let _ = sender.send((number, StageReport::Done(work.outcome))).await;
+            let _ = sender.send((number, StageReport::Done(work))).await;
         });
     }
 
-    pub(super) fn on_stage(&mut self, number: u64, report: StageReport) {
-        // What a stage says after it was cancelled or overtaken no longer counts.
-        if self.stage.as_ref().is_none_or(|stage| stage.number != number) {
-            return;
+    /// Looks for ideas beside the plan; the conversation waits where it is.
+    pub(super) fn brainstorm(&mut self) {
+        let Some(planner) = self.options.planner.clone() else { return };
+        let talk = self.state.planning.clone();
+        let now = (self.options.clock)();
+        let sender = self.stage_in.clone();
+        tokio::spawn(async move {
+            let facts = std::sync::Mutex::new(Vec::new());
+            let say = |event: Event| {
+                facts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event);
+            };
+            let ideas = planner.brainstorm(&talk, now, &say, &CancellationToken::new()).await;
+            let mut events = facts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            events.extend(ideas);
+            let _ = sender.send((0, StageReport::Ideas(events))).await;
+        });
+    }
+
+    fn on_ideas(&mut self, events: Vec<Event>) {
+        let found = events.iter().find_map(|event| match event {
+            Event::Planning(PlanningEvent::IdeasOffered { ideas }) => Some(ideas.clone()),
+            _ => None,
+        });
+        for event in events {
+            self.say(event);
         }
+        if let Some(ideas) = found {
+            let text = planning::requests::ideas_words(&self.state.planning, &ideas);
+            self.say(PlanningEvent::Said { text });
+        }
+    }
+
+    pub(super) fn on_stage(&mut self, number: u64, report: StageReport) {
+        let overtaken = self.stage.as_ref().is_none_or(|stage| stage.number != number);
         match report {
+            StageReport::Ideas(events) => self.on_ideas(events),
+            // What a stage says after it was cancelled or overtaken no longer counts.
+            _ if overtaken => {}
             StageReport::Say(event) => self.say(*event),
-            StageReport::Done(outcome) => self.end_stage(outcome),
+            StageReport::Done(work) => {
+                for event in work.events {
+                    self.say(event);
+                }
+                self.end_stage(work.outcome);
+            }
         }
     }
 
@@ -120,6 +160,19 @@ impl Driver {
         }
         for event in events {
             self.say(event);
+        }
+    }
+
+    /// What is kept beside the journal when planning comes to something.
+    pub(super) fn on_planned(&mut self, event: &PlanningEvent) {
+        match event {
+            PlanningEvent::StyleAsked {} => {
+                self.starts.push(Start::Effect(Effect::Keep(Keep::StyleAsked)));
+            }
+            PlanningEvent::Moved { to, .. } if to.state == PlanState::Complete => {
+                self.beside.extend(remembered(self.journal.session(), &self.state.planning));
+            }
+            _ => {}
         }
     }
 
@@ -162,12 +215,23 @@ impl Driver {
     }
 }
 
+/// An approved plan as the memory keeps it, so that later plans and tasks can find it.
+fn remembered(session: &SessionId, talk: &PlanningSlice) -> Option<SideWrite> {
+    let roadmap = talk.roadmap.as_deref()?;
+    let pattern = &talk.pattern.as_ref()?.pattern;
+    let subtype = pattern.subtype.as_deref().unwrap_or("generic");
+    let last = talk.schedule.as_deref().and_then(|schedule| schedule.blocks.last());
+    let ends = last.map(|block| format!(", ends {}", block.end.date())).unwrap_or_default();
+    let text = format!(
+        "Approved plan: {} ({} / {subtype}, {} min of work{ends})",
+        talk.goal, pattern.pattern_type, roadmap.total_minutes
+    );
+    let tags = vec!["plan".to_owned(), pattern.pattern_type.to_string(), subtype.to_owned()];
+    Some(SideWrite::Memory { key: Some(format!("plan:{session}")), text, tags })
+}
+
 /// The work of a stage, off the runtime's threads. A panic in it is a fatal error of that stage.
-async fn worked(
-    planner: &Arc<Planner>,
-    talk: crate::state::PlanningSlice,
-    now: jiff::Timestamp,
-) -> Work {
+async fn worked(planner: &Arc<Planner>, talk: PlanningSlice, now: jiff::Timestamp) -> Work {
     let planner = Arc::clone(planner);
     let work = tokio::task::spawn_blocking(move || planner.work(&talk, now)).await;
     work.unwrap_or_else(|error| {

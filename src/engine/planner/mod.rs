@@ -6,6 +6,7 @@
 
 mod answers;
 mod context;
+mod ideas;
 mod keep;
 mod model;
 mod outline;
@@ -72,6 +73,8 @@ pub struct Planner {
     pub session: String,
     /// None plans offline.
     pub model: Option<Arc<ModelDesk>>,
+    /// Subtypes that the person approved before, beside the built-in ones.
+    pub own_subtypes: Arc<[String]>,
 }
 
 /// What the work in a state came to.
@@ -103,6 +106,7 @@ impl Planner {
             settings: PlannerSettings::default(),
             session: String::new(),
             model: None,
+            own_subtypes: Arc::from([]),
         }
     }
 
@@ -113,9 +117,9 @@ impl Planner {
             PlanState::DraftOutline => self.draft_outline(talk, now),
             PlanState::DraftRoadmap => self.draft_roadmap(talk, now),
             PlanState::DraftSchedule => self.draft_schedule(talk, now),
-            PlanState::ValidateOutline => self.validate(Stage::Outline, talk),
-            PlanState::ValidateRoadmap => self.validate(Stage::Roadmap, talk),
-            PlanState::ValidateSchedule => self.validate(Stage::Schedule, talk),
+            PlanState::ValidateOutline => self.validate(Stage::Outline, talk, now),
+            PlanState::ValidateRoadmap => self.validate(Stage::Roadmap, talk, now),
+            PlanState::ValidateSchedule => self.validate(Stage::Schedule, talk, now),
             // Nothing is to be done in the others.
             _ => Work::new(Outcome::FatalError),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Planner, Work, keep, trace};
-use crate::event::PlanningEvent;
+use crate::event::{Event, PlanningEvent};
 use crate::model::{
     AdaptationAction, AdaptationLogEntry, ApprovalTarget, Origin, PatternChoice, PlanContext,
     PlanOutline, Stage,
@@ -19,6 +19,10 @@ use crate::state::PlanningSlice;
 impl Planner {
     pub(super) fn draft_outline(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
         let mut work = Work::new(Outcome::Success);
+        let first = talk.outline.is_none() && talk.pattern.is_none();
+        if first && Self::offers_ideas(talk, None, None) {
+            work = self.with_ideas(work, talk, now);
+        }
         let pattern = if let Some(choice) = self.settled_pattern(talk) {
             choice.clone()
         } else {
@@ -27,6 +31,14 @@ impl Planner {
             let (confidence, told) = (choice.confidence, choice.explanations.clone());
             work = work.say(PlanningEvent::PatternPicked { choice: choice.clone() });
             work = watch.done(work, Some(confidence), told);
+            let quick = choice.pattern.subtype.as_deref() == Some("quick");
+            let offered = work
+                .events
+                .iter()
+                .any(|event| matches!(event, Event::Planning(PlanningEvent::IdeasOffered { .. })));
+            if !quick && !offered && Self::offers_ideas(talk, None, Some(choice.margin)) {
+                work = self.with_ideas(work, talk, now);
+            }
             choice
         };
         if let Some(stop) = self.pattern_gate(talk, &pattern) {
@@ -55,7 +67,10 @@ impl Planner {
         talk: &PlanningSlice,
         choice: &PatternChoice,
     ) -> Option<Outcome> {
-        if choice.pattern.proposed_name().is_some() && self.settings.require_rfc_for_new_subtype {
+        let subtype =
+            choice.pattern.proposed_name().is_some() && self.settings.require_rfc_for_new_subtype;
+        // A whole new pattern is never used without a word of the person's.
+        if subtype || choice.proposed_pattern.is_some() {
             return Some(Outcome::RfcPending);
         }
         if choice.confidence < self.settings.confidence.confidence_escalate {
@@ -238,5 +253,6 @@ fn choice_of(pick: Pick, excluded: &[String]) -> PatternChoice {
         margin: pick.margin,
         second,
         explanations: pick.explanations,
+        proposed_pattern: None,
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 /// Name and text of every built-in prompt of planning.
-pub const PROMPTS: [(&str, &str); 4] = [
+pub const PROMPTS: [(&str, &str); 5] = [
     ("agent_system", include_str!("../../../assets/prompts/agent_system.md")),
     ("pattern_selector", include_str!("../../../assets/prompts/pattern_selector.md")),
     ("node_generator", include_str!("../../../assets/prompts/node_generator.md")),
     ("roadmap_builder", include_str!("../../../assets/prompts/roadmap_builder.md")),
+    ("brainstormer", include_str!("../../../assets/prompts/brainstormer.md")),
 ];
 
 /// The prompts in use.
@@ -46,6 +47,7 @@ impl Prompts {
             "PatternSelector" => "pattern_selector",
             "NodeGenerator" => "node_generator",
             "RoadmapBuilder" => "roadmap_builder",
+            "Brainstormer" => "brainstormer",
             _ => "",
         };
         let text = |name: &str| self.texts.get(name).map(String::as_str).unwrap_or_default();

@@ -96,7 +96,7 @@ pub const PLAN_TOOLS: [PlanTool; 13] = [
         "OptionCrafter",
         &["outline"],
         &["variants"],
-        &[DraftRoadmap],
+        &[DraftOutline, DraftRoadmap],
         "words the options, each by how it differs from the first",
     ),
     tool(
@@ -206,9 +206,21 @@ pub(super) fn pattern_schema() -> Value {
             "confidence": { "type": "number", "minimum": 0, "maximum": 1 },
             "rfc": { "type": "string" },
             "source_pattern": { "type": "string" },
+            "proposed_pattern": { "type": "string" },
             "why": { "type": "string" }
         },
         "required": ["pattern_type", "confidence"]
+    })
+}
+
+/// The arguments of `Brainstormer`.
+pub(super) fn ideas_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "ideas": { "type": "array", "minItems": 2, "items": { "type": "string" } }
+        },
+        "required": ["ideas"]
     })
 }
 

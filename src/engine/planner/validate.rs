@@ -1,5 +1,7 @@
 //! Checking a stage: the grammar finds what is broken, the confidence is judged, the table decides.
 
+use jiff::Timestamp;
+
 use super::{Planner, Work, trace};
 use crate::event::PlanningEvent;
 use crate::model::{Stage, StageJudgement};
@@ -25,7 +27,7 @@ impl Planner {
         Some(plan)
     }
 
-    pub(super) fn validate(&self, stage: Stage, talk: &PlanningSlice) -> Work {
+    pub(super) fn validate(&self, stage: Stage, talk: &PlanningSlice, now: Timestamp) -> Work {
         let watch = trace::Watch::start(talk, "GrammarValidator", &self.session);
         let Some(mut plan) = self.artifacts(talk) else {
             return watch.done(Work::new(Outcome::InvalidFatal), Some(0.0), Vec::new());
@@ -49,6 +51,10 @@ impl Planner {
         let judgement = StageJudgement { confidence, violations };
         let work = Work::new(stage_outcome(stage, &judgement))
             .say(PlanningEvent::Judged { stage, judgement });
-        watch.done(work, Some(value), explanations)
+        let work = watch.done(work, Some(value), explanations);
+        if work.outcome == Outcome::Unsure && Self::offers_ideas(talk, Some(value), None) {
+            return self.with_ideas(work, talk, now);
+        }
+        work
     }
 }

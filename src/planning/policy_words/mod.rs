@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub use remarks::read;
+pub use remarks::{only, read};
 
 use crate::model::{
     ApprovalTarget, Autonomy, BrainstormingPreference, ConversationStyle, InteractionPolicy,

@@ -137,8 +137,44 @@ const REMARKS: [Remark; 19] = [
     (&["talk less", "quieter"], |set| set.talkativeness = Some(0.2)),
 ];
 
+/// Words that may stand around a remark without saying anything else.
+const FILLERS: [&str; 20] = [
+    "today", "please", "now", "and", "but", "for", "this", "session", "time", "with", "me", "just",
+    "a", "bit", "so", "thanks", "i", "want", "give", "prefer",
+];
+
+/// What the preference line is answered with, if nothing else is said.
+const STYLES: [(&str, ConversationStyle); 3] = [
+    ("short", ConversationStyle::Concise),
+    ("brief", ConversationStyle::Concise),
+    ("chatty", ConversationStyle::Conversational),
+];
+
 /// Reads a one-off remark. What it does not name stays unset; words that mean nothing here set nothing.
 pub fn read(words: &str) -> PolicyOverride {
+    parse(words).0
+}
+
+/// Reads a text that is a remark and nothing else; `None` where it says anything besides.
+pub fn only(words: &str) -> Option<PolicyOverride> {
+    let (mut set, rest) = parse(words);
+    let left: Vec<&str> = rest
+        .split(|c: char| c == '\0' || c.is_whitespace())
+        .filter(|word| !word.is_empty() && !FILLERS.contains(word))
+        .collect();
+    match left.as_slice() {
+        [] => {}
+        [word] => {
+            let (_, style) = STYLES.iter().find(|(name, _)| name == word)?;
+            set.conversation_style = Some(*style);
+        }
+        _ => return None,
+    }
+    (set != PolicyOverride::default()).then_some(set)
+}
+
+/// What a text sets, and the text with what was understood blotted out.
+fn parse(words: &str) -> (PolicyOverride, String) {
     let mut rest = normal(words);
     let mut found: Vec<(usize, Apply)> = Vec::new();
     let mut phrases: Vec<(&str, Apply)> = REMARKS
@@ -160,7 +196,7 @@ pub fn read(words: &str) -> PolicyOverride {
     for (_, apply) in found {
         apply(&mut set);
     }
-    set
+    (set, rest)
 }
 
 /// Lower case, words apart by single spaces, a space at both ends.

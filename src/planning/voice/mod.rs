@@ -26,6 +26,8 @@ pub struct Speech {
     pub violations: Vec<String>,
     pub why: Option<String>,
     pub next_step: Option<String>,
+    /// One more line before the request, which asks for nothing that must be answered.
+    pub aside: Option<String>,
     /// What the person is asked to do.
     pub cta: Option<Cta>,
 }
@@ -101,6 +103,8 @@ pub fn say(policy: &InteractionPolicy, first_message: bool, speech: &Speech) -> 
     let greets = first_message && policy.tone == Tone::Friendly;
     let greeting = greets.then(|| GREETING.to_owned());
     room = room.saturating_sub(greeting.as_deref().map_or(0, words));
+    let aside = speech.aside.as_ref().filter(fresh).map(|line| tone.put(line));
+    room = room.saturating_sub(aside.as_deref().map_or(0, words));
 
     let coach = policy.conversation_style == ConversationStyle::Coach;
     let mut told = |label: &str, text: Option<&String>, common: &str, share: usize| {
@@ -132,6 +136,7 @@ pub fn say(policy: &InteractionPolicy, first_message: bool, speech: &Speech) -> 
     lines.extend(reason);
     lines.extend(why);
     lines.extend(next);
+    lines.extend(aside);
     lines.extend(asked);
     lines.join("\n")
 }

@@ -147,7 +147,8 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
             let scope = if *saved { ", kept as your default" } else { "" };
             format!("policy: {}{scope}", words.join(", "))
         }
-        PlanningEvent::Said { text } => {
+        PlanningEvent::StyleUnknown {} | PlanningEvent::StyleAsked {} => return None,
+        PlanningEvent::Said { text } | PlanningEvent::Remarked { text } => {
             body = text.split_once('\n').map(|_| text.clone());
             text.lines().next().unwrap_or_default().to_owned()
         }

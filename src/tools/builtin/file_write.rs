@@ -98,6 +98,8 @@ pub(super) fn carry_out(
                 "bytes": content.len(),
                 "diff": resolved.preview,
                 "created": resolved.before_hash.is_none(),
+                // A fork tells by it whether the file is still what this call left.
+                "file_hash": after,
             }));
             let mut answer = Answer::from(result.explain(format!("{verb} {place}")));
             answer.after_hash = Some(after);

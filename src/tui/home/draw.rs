@@ -46,6 +46,8 @@ impl Home {
         }
         if self.list.items.is_empty() {
             self.draw_first(body, buf);
+        } else if self.focus == HomeFocus::Found {
+            self.draw_found(body, buf);
         } else if self.focus == HomeFocus::Today {
             self.draw_today(body, buf);
         } else if area.width >= WIDE && body.height >= 8 {
@@ -97,7 +99,8 @@ impl Home {
         self.list.settle(&rows, usize::from(area.height));
         if rows.is_empty() {
             let row = Rect { height: area.height.min(1), ..area };
-            Line::new(buf, row).skip(2).put("no session has these words", self.style(Role::Dim));
+            let words = "no session has these words in its title, Enter looks at all steps";
+            Line::new(buf, row).skip(2).put(words, self.style(Role::Dim));
         }
         for (row, y) in rows.iter().skip(self.list.top).zip(area.y..area.bottom()) {
             let area = Rect { y, height: 1, ..area };
@@ -147,14 +150,16 @@ impl Home {
             let short = crate::text::truncate_end(&item.pattern, 10);
             line.right(&[piece(format!("{short:<10}"), dim)]);
         }
-        line.skip(1).put(if under { "►" } else { " " }, self.style(Role::Focus)).skip(1);
+        let marked = self.marks.contains(&item.id);
+        line.skip(1).put(if under { "►" } else { " " }, self.style(Role::Focus));
+        line.put(if marked { "*" } else { " " }, self.style(Role::Focus));
         line.put(&format!("{glyph} "), self.style(role));
         // Beside the list the id stands with the rest of the selected session.
         if self.side.is_empty() {
             line.column(item.id.short(), SessionId::SHORT + 2, dim);
         }
         if item.fork_of.is_some() {
-            line.put("└ ", dim);
+            line.skip(2 * self.list.depth(index).saturating_sub(1)).put("└ ", dim);
         }
         line.put(&item.title, self.style(Role::Text));
     }
@@ -170,6 +175,11 @@ impl Home {
             line.skip(1).put("/ ", self.style(Role::Key));
             let field = Rect { x: area.x + 3, width: area.width.saturating_sub(3), ..area };
             self.filter.draw(field, self.style(Role::Text), buf);
+            if !self.filter.text().is_empty() && area.width >= 60 {
+                let (key, dim) = (self.style(Role::Key), self.style(Role::Dim));
+                let words = " search all steps ";
+                Line::new(buf, area).right(&[piece("Tab", key), piece(words, dim)]);
+            }
             return;
         }
         let hints: Vec<(String, &str)> = match self.focus {
@@ -181,6 +191,12 @@ impl Home {
                 line.skip(1).put(&text, self.style(Role::Warn));
                 vec![("y".to_owned(), "remove"), ("Esc".to_owned(), "keep")]
             }
+            HomeFocus::Found => vec![
+                (key(Action::Open), "open there"),
+                (self.keymap.keys(&[Action::Down, Action::Up]), "move"),
+                (key(Action::Search), "search again"),
+                (key(Action::Back), "back"),
+            ],
             HomeFocus::Goal if self.list.items.is_empty() => vec![
                 ("Enter".to_owned(), "plan it"),
                 ("Down".to_owned(), "examples"),
@@ -194,6 +210,9 @@ impl Home {
                 (self.keymap.keys(&[Action::Down, Action::Up]), "move"),
                 (key(Action::GoalBox), "goal"),
                 (key(Action::Search), "filter"),
+                (key(Action::Fork), "fork"),
+                (key(Action::MarkSession), "mark"),
+                (key(Action::Compare), "compare"),
                 (key(Action::RemoveSession), "remove"),
                 (key(Action::Today), "today"),
                 (key(Action::Quit), "quit"),

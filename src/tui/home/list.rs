@@ -60,8 +60,24 @@ pub(super) struct List {
 impl List {
     pub(super) fn new(mut items: Vec<ListItem>) -> Self {
         items.sort_by_key(|item| (Group::of(item.status), std::cmp::Reverse(item.updated_at)));
+        let items = in_trees(items);
         let shown = (0..items.len()).collect();
         Self { items, shown, selected: 0, top: 0 }
+    }
+
+    /// How many sessions of its group stand above a fork as what it goes on from; none for one without a parent.
+    pub(super) fn depth(&self, item: usize) -> usize {
+        let mut depth = 0;
+        let mut at = item;
+        while let Some(parent) = self.items[at].fork_of.as_ref().and_then(|(parent, _)| {
+            let group = Group::of(self.items[at].status);
+            let same = |other: &ListItem| other.id == *parent && Group::of(other.status) == group;
+            self.items[..at].iter().rposition(same)
+        }) {
+            depth += 1;
+            at = parent;
+        }
+        depth
     }
 
     /// Whether the first session waits for the person.
@@ -127,4 +143,36 @@ impl List {
         self.top = self.top.min(at.saturating_sub(1)).max((at + 2).saturating_sub(room));
         self.top = self.top.min(rows.len().saturating_sub(room));
     }
+}
+
+/// Puts forks right below what they go on from, where both are in the same group.
+fn in_trees(items: Vec<ListItem>) -> Vec<ListItem> {
+    let group = |item: &ListItem| Group::of(item.status);
+    let place = |child: &ListItem| {
+        let (parent, _) = child.fork_of.as_ref()?;
+        items.iter().position(|item| item.id == *parent && group(item) == group(child))
+    };
+    let parents: Vec<Option<usize>> = items.iter().map(place).collect();
+    if parents.iter().all(Option::is_none) {
+        return items;
+    }
+    let mut children = vec![Vec::new(); items.len()];
+    for (child, parent) in parents.iter().enumerate() {
+        if let Some(parent) = parent {
+            children[*parent].push(child);
+        }
+    }
+    let mut order = Vec::with_capacity(items.len());
+    for (root, parent) in parents.iter().enumerate().rev() {
+        if parent.is_none() {
+            order.push(root);
+        }
+    }
+    let (mut open, mut sorted) = (order, Vec::with_capacity(items.len()));
+    while let Some(next) = open.pop() {
+        sorted.push(next);
+        open.extend(children[next].iter().rev());
+    }
+    let mut left: Vec<Option<ListItem>> = items.into_iter().map(Some).collect();
+    sorted.into_iter().filter_map(|place| left[place].take()).collect()
 }

@@ -2,6 +2,7 @@
 
 mod draw;
 mod first;
+mod found;
 mod list;
 mod today;
 
@@ -22,6 +23,7 @@ use super::session::{Flow, Message};
 use super::theme::Palette;
 use super::widgets::Field;
 use super::{ExitReason, HomeExit, HomeView, ListItem, TodayItem, TuiError, UiSettings};
+use crate::model::SessionId;
 use crate::replay::SourceError;
 
 /// What the keys go to.
@@ -33,6 +35,8 @@ enum HomeFocus {
     /// Whether the selected session is to be removed.
     Remove,
     Today,
+    /// The steps that a search brought.
+    Found,
 }
 
 /// The home screen.
@@ -43,6 +47,9 @@ pub(crate) struct Home {
     focus: HomeFocus,
     goal: Field,
     filter: Field,
+    /// Sessions that are to be compared.
+    marks: Vec<SessionId>,
+    found: Option<found::FoundList>,
     /// The example under the cursor of the first start.
     example: Option<usize>,
     pub(crate) chosen: Option<HomeExit>,
@@ -62,7 +69,12 @@ pub(crate) struct Home {
 impl Home {
     pub(crate) fn new(view: HomeView, settings: &UiSettings) -> Result<Self, TuiError> {
         let list = List::new(view.items);
-        let focus = if list.needs_you() { HomeFocus::List } else { HomeFocus::Goal };
+        let found = view.found.map(found::FoundList::new);
+        let focus = match &found {
+            Some(_) => HomeFocus::Found,
+            None if list.needs_you() => HomeFocus::List,
+            None => HomeFocus::Goal,
+        };
         Ok(Self {
             list,
             today: view.today,
@@ -70,6 +82,8 @@ impl Home {
             focus,
             goal: Field::default(),
             filter: Field::default(),
+            marks: Vec::new(),
+            found,
             example: None,
             chosen: None,
             palette: settings.theme.palette(settings.color),
@@ -105,6 +119,7 @@ impl Home {
             HomeFocus::Filter => self.on_filter_key(event),
             HomeFocus::Remove => self.on_remove_key(key),
             HomeFocus::List | HomeFocus::Today => self.on_list_key(key),
+            HomeFocus::Found => self.on_found_key(key),
         }
     }
 
@@ -147,6 +162,9 @@ impl Home {
                 self.list.narrow("");
                 self.focus = HomeFocus::List;
             }
+            KeyCode::Tab => return self.search(),
+            // Where no session has the words in its title, a step may.
+            KeyCode::Enter if self.list.count() == 0 => return self.search(),
             KeyCode::Enter => self.focus = HomeFocus::List,
             KeyCode::Down => self.list.move_by(1),
             KeyCode::Up => self.list.move_by(-1),
@@ -184,6 +202,14 @@ impl Home {
                 };
             }
             Some(Action::Search) => self.focus = HomeFocus::Filter,
+            Some(Action::MarkSession) => self.turn_mark(),
+            Some(Action::Compare) => return self.compare(),
+            Some(Action::Fork) => {
+                return match self.list.current().map(|item| item.id.clone()) {
+                    Some(id) => self.leave(HomeExit::Fork(id)),
+                    None => Flow::Idle,
+                };
+            }
             Some(Action::GoalBox | Action::FocusNext) => self.focus = HomeFocus::Goal,
             Some(Action::RemoveSession) if self.list.current().is_some() => {
                 self.focus = HomeFocus::Remove;
@@ -233,7 +259,7 @@ impl App for Home {
                         self.filter.on_paste(&text);
                         self.list.narrow(self.filter.text());
                     }
-                    HomeFocus::List | HomeFocus::Remove | HomeFocus::Today => {}
+                    HomeFocus::List | HomeFocus::Remove | HomeFocus::Today | HomeFocus::Found => {}
                 }
                 Flow::Draw
             }

@@ -17,6 +17,8 @@ pub(crate) enum Place {
     Replay,
     /// The home screen.
     Home,
+    /// Two runs side by side.
+    Compare,
 }
 
 /// The column of the help screen.
@@ -93,6 +95,14 @@ actions! {
     GoalBox "goal_box" Home Look ["g"] "type a goal";
     Today "today" Home Look ["t"] "what is due today";
     RemoveSession "remove_session" Home Decide ["d"] "remove the session";
+    MarkSession "mark_session" Home Decide ["*"] "mark a session";
+    Compare "compare" Home Look ["v"] "compare the marked";
+    NextDivergence "next_divergence" Compare Look ["n"] "next divergence";
+    PreviousDivergence "previous_divergence" Compare Look ["N"] "previous divergence";
+    FoldSame "fold_same" Compare Look ["="] "fold what is the same";
+    SwapRuns "swap_runs" Compare Look ["s"] "swap A and B";
+    ExportComparison "export_comparison" Compare Look ["E"] "export";
+    CompareWith "compare_with" Screen Look [] "compare with a run";
     Palette "palette" Screen Look [":"] "commands";
     Help "help" Screen Look ["?"] "help";
     Quit "quit" Screen Move ["q"] "back or quit";
@@ -104,6 +114,7 @@ actions! {
     Edit "edit" Screen Decide ["e"] "edit a node";
     Options "options" Card Decide ["o"] "options, or offline";
     Reply "reply" Card Decide ["i"] "type an answer";
+    Ideas "ideas" Card Decide ["b"] "ideas";
     No "no" Card Decide ["x"] "abandon or deny";
     Reject "reject" Card Decide ["d"] "none of these";
     StopIt "stop_it" Card Decide ["X"] "stop the task";
@@ -142,5 +153,6 @@ actions! {
     SkipWaits "skip_waits" Replay Time ["s"] "skip waits";
     GoTo "go_to" Screen Time ["g"] "go to";
     Bookmark "bookmark" Screen Time ["m"] "bookmark";
+    Fork "fork" Screen Time ["F"] "fork here";
     Live "live" Screen Time ["L"] "live";
 }

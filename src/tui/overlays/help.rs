@@ -70,7 +70,9 @@ fn rows() -> Vec<Row> {
         rows.extend(
             TABLE
                 .iter()
-                .filter(|entry| entry.group == group && entry.place != Place::Home)
+                .filter(|entry| entry.group == group)
+                .filter(|entry| !matches!(entry.place, Place::Home | Place::Compare))
+                .filter(|entry| !entry.keys.is_empty())
                 .map(Row::Entry),
         );
     }

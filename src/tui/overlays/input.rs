@@ -8,7 +8,7 @@ use ratatui::widgets::Widget;
 use tui_textarea::TextArea;
 
 use super::{Outcome, frame};
-use crate::model::TaskId;
+use crate::model::{Seq, TaskId};
 use crate::text::clean;
 use crate::tui::context::PaneContext;
 use crate::tui::theme::Role;
@@ -26,6 +26,10 @@ pub(crate) enum Purpose {
     GoTo,
     /// Words to look for.
     Search,
+    /// What to remember about an event.
+    Bookmark { at: Seq },
+    /// The session to compare with.
+    Compare,
 }
 
 /// An open text box.
@@ -87,6 +91,18 @@ impl Input {
                 "search".to_owned(),
                 "In the trace, or among tasks while the plan has the focus:",
                 "Enter find  Esc close",
+                4,
+            ),
+            Purpose::Bookmark { at } => (
+                format!("bookmark at event {at}"),
+                "A note to find it by, or nothing:",
+                "Enter mark it  Esc close",
+                4,
+            ),
+            Purpose::Compare => (
+                "compare".to_owned(),
+                "With which session? Its id or a part of it, or nothing for the one it was forked from:",
+                "Enter compare  Esc close",
                 4,
             ),
             Purpose::GoTo => (

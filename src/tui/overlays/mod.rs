@@ -1,5 +1,6 @@
 //! What opens over the screen: help, a task, a choice, a text box, the question before quitting. Events go on behind.
 
+mod fork_card;
 mod frame;
 mod help;
 mod input;
@@ -11,6 +12,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+pub(crate) use fork_card::ForkCard;
 pub(crate) use input::{Input, Purpose};
 pub(crate) use palette::{Palette, PaletteItem};
 pub(crate) use policy::PolicyPanel;
@@ -36,6 +38,8 @@ pub(crate) enum Overlay {
     Input(Box<Input>),
     Palette(Box<Palette>),
     Policy(Box<PolicyPanel>),
+    /// What a fork would do again, and whether to make it.
+    Fork(Box<ForkCard>),
     /// Whether to leave while work runs.
     Quit,
 }
@@ -82,6 +86,8 @@ pub(crate) enum Outcome {
     /// An action that was chosen by its name.
     Run(Action),
     Leave,
+    /// The person wants the fork that was stated.
+    Fork,
 }
 
 impl Overlay {
@@ -95,6 +101,7 @@ impl Overlay {
             Self::Input(input) => input.on_key(event),
             Self::Palette(palette) => palette.on_key(event),
             Self::Policy(panel) => panel.on_key(event, keymap),
+            Self::Fork(card) => card.on_key(key, action),
             Self::Quit => match (key.code, action) {
                 (KeyCode::Char('y'), _) | (_, Some(Action::Quit)) => Outcome::Leave,
                 _ => Outcome::Close,
@@ -120,6 +127,7 @@ impl Overlay {
             Self::Input(input) => input.draw(screen, buf, cx),
             Self::Palette(palette) => palette.draw(screen, buf, cx),
             Self::Policy(panel) => panel.draw(screen, buf, cx),
+            Self::Fork(card) => card.draw(screen, buf, cx),
             Self::Quit => draw_quit(screen, buf, cx),
         }
     }

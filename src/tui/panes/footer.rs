@@ -255,6 +255,9 @@ fn replay(cx: &PaneContext<'_>) -> Vec<Hint> {
         (keys(&[Action::Play]), if cx.ui.time.playing { "pause" } else { "play" }.into()),
         (keys(&[Action::Slower, Action::Faster]), "speed".into()),
         (keys(&[Action::GoTo]), "go to".into()),
+        (keys(&[Action::Search]), "search".into()),
+        (keys(&[Action::Bookmark]), "bookmark".into()),
+        (keys(&[Action::Fork]), "fork".into()),
         (keys(&[Action::Start, Action::Latest]), "ends".into()),
     ];
     if cx.mode == Mode::ScrubbedBack {

@@ -36,7 +36,7 @@ pub async fn run_plain(view: SessionView, time_zone: TimeZone) -> Result<Exit, T
     say(&format!("Planwright, linear mode. Session {}.", plain.id))?;
     say("Type h for help, s for status, q to quit. Nothing runs before you approve it.")?;
     let reason = plain.follow(typed).await?;
-    Ok(Exit { reason, bookmarks: plain.bookmarks.clone(), summary: plain.summary() })
+    Ok(Exit { reason, open: None, summary: plain.summary() })
 }
 
 /// Lines from the standard input, read by a thread that ends with it.
@@ -66,7 +66,6 @@ struct Plain {
     history: History,
     head: watch::Receiver<Seq>,
     commands: Option<mpsc::Sender<Command>>,
-    bookmarks: Vec<Seq>,
     state: SessionState,
     time_zone: TimeZone,
     /// The request that was last printed.
@@ -77,13 +76,12 @@ struct Plain {
 
 impl Plain {
     fn new(view: SessionView, time_zone: TimeZone) -> Self {
-        let SessionView { id, history, head, commands, bookmarks, .. } = view;
+        let SessionView { id, history, head, commands, .. } = view;
         Self {
             id: id.short().to_owned(),
             history,
             head,
             commands,
-            bookmarks,
             state: SessionState::default(),
             time_zone,
             asked: None,
@@ -210,7 +208,8 @@ impl Plain {
             "policy" => {
                 for dial in super::policy::DIALS {
                     let policy = self.state.planning.policy();
-                    let effect = dial.effect(&policy, &self.state.planning.approved);
+                    let effect =
+                        dial.effect(&policy, super::policy::Asked::of(&self.state.planning));
                     say(&format!("{}: {}. {effect}.", dial.name(), dial.value(&policy)))?;
                 }
             }

@@ -38,6 +38,7 @@ pub(super) fn word_of(choice: &Choice) -> String {
             format!("use {number} ({})", choice.label)
         }
         Pick::SkipQuestions => "skip".to_owned(),
+        Pick::Ideas => "ideas".to_owned(),
         Pick::Reply => "(your words)".to_owned(),
         Pick::Deny => "deny: (your reason)".to_owned(),
         _ => choice.label.to_lowercase(),

@@ -22,10 +22,15 @@ impl Screen {
     /// Why nothing can be done here, if so.
     pub(super) fn cannot_act(&self) -> Option<String> {
         match self.mode() {
-            Mode::Saved => Some("this is a saved run, nothing runs here".to_owned()),
-            Mode::ScrubbedBack => {
-                Some(format!("this is the past, {} goes to live", self.keymap.key(Action::Live)))
-            }
+            Mode::Saved => Some(format!(
+                "this is the past, nothing runs here, {} forks here",
+                self.keymap.key(Action::Fork)
+            )),
+            Mode::ScrubbedBack => Some(format!(
+                "this is the past, {} goes to live, {} forks here",
+                self.keymap.key(Action::Live),
+                self.keymap.key(Action::Fork)
+            )),
             Mode::Live | Mode::Paused if self.commands.is_none() => {
                 Some("another process runs this session, this one only watches".to_owned())
             }

@@ -28,6 +28,9 @@ use crate::tui::widgets::{Line, divider};
 impl Screen {
     /// Draws the whole screen into a buffer. Costs what is visible.
     pub(crate) fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
+        if let Some(compare) = &mut self.compare {
+            return compare.render(buf);
+        }
         self.size = buf.area;
         let class = SizeClass::of(buf.area);
         self.prepare(class)?;

@@ -78,6 +78,13 @@ impl Screen {
                 return Ok(self.complete(task, text));
             }
             Outcome::Submit { purpose: Purpose::Search, text } => return Ok(self.search(&text)),
+            Outcome::Submit { purpose: Purpose::Bookmark { at }, text } => {
+                return Ok(self.set_bookmark(at, Some(text)));
+            }
+            Outcome::Submit { purpose: Purpose::Compare, text } => {
+                return Ok(self.compare_with(&text));
+            }
+            Outcome::Fork => return Ok(self.fork()),
             Outcome::Submit { purpose: Purpose::GoTo, text } => {
                 return if text.is_empty() { Ok(Flow::Draw) } else { self.go_to(&text) };
             }
@@ -120,7 +127,18 @@ impl Screen {
                 Flow::Draw
             }
             Action::Palette => self.open_palette(),
-            Action::GoalBox | Action::Today | Action::RemoveSession => Flow::Idle,
+            Action::GoalBox
+            | Action::Today
+            | Action::RemoveSession
+            | Action::MarkSession
+            | Action::Compare
+            | Action::NextDivergence
+            | Action::PreviousDivergence
+            | Action::FoldSame
+            | Action::SwapRuns
+            | Action::ExportComparison => Flow::Idle,
+            Action::Fork => self.open_fork(),
+            Action::CompareWith => self.ask_compare(),
             Action::OnlyTask => self.only_task(),
             Action::OnlyKind => self.only_kind(),
             Action::Search => self.open_search(),
@@ -151,7 +169,8 @@ impl Screen {
             | Action::StopIt
             | Action::TakeOver
             | Action::Again
-            | Action::PassOver => self.answer(action),
+            | Action::PassOver
+            | Action::Ideas => self.answer(action),
             Action::RequestChanges => self.request_changes(),
             Action::Comment => self.comment(),
             Action::Lock => self.lock(),

@@ -16,6 +16,7 @@ mod pull;
 mod search;
 mod time;
 mod views;
+mod wishes;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use ratatui::layout::Rect;
 use tokio::sync::mpsc;
 
 use super::areas::Areas;
+use super::compare::Compare;
 use super::context::Mode;
 use super::keymap::{Keymap, Place};
 use super::overlays::Overlay;
@@ -36,7 +38,7 @@ use super::panes::scrub::Marks;
 use super::panes::trace::TraceCache;
 use super::theme::Palette;
 use super::ui_state::{Focus, UiState};
-use super::{ExitReason, SessionView, TuiError, UiSettings};
+use super::{Desk, ExitReason, SessionView, TuiError, UiSettings};
 use crate::event::Command;
 use crate::model::{Plan, RequestId, Seq, SessionId};
 use crate::replay::{History, SourceError};
@@ -103,12 +105,18 @@ pub(crate) struct Screen {
     window_has_focus: bool,
     /// What the terminal or another program is to do next.
     outside: VecDeque<Outside>,
+    desk: Option<Arc<dyn Desk>>,
+    settings: UiSettings,
+    /// Two runs side by side, over everything else.
+    compare: Option<Box<Compare>>,
+    /// A fork that was made here and is to be opened next.
+    pub(crate) made: Option<SessionId>,
 }
 
 impl Screen {
     /// Opens a session: live at its latest event, a saved run where `start_at` says.
     pub(crate) fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
-        let SessionView { id, mut history, head: _, commands, start_at, bookmarks, note } = view;
+        let SessionView { id, mut history, commands, start_at, bookmarks, note, .. } = view;
         let head = history.head()?;
         let latest = SessionState::clone(&*history.state_at(head)?);
         let timeline = history.timeline()?;
@@ -122,7 +130,10 @@ impl Screen {
             shown: None,
             timeline,
             head,
-            ui: UiState { bookmarks: bookmarks.into_iter().collect(), ..UiState::default() },
+            ui: UiState {
+                bookmarks: bookmarks.into_iter().map(|mark| (mark.seq, mark.note)).collect(),
+                ..UiState::default()
+            },
             palette: settings.theme.palette(settings.color),
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
@@ -139,12 +150,19 @@ impl Screen {
             asked: None,
             window_has_focus: true,
             outside: VecDeque::new(),
+            desk: view.desk,
+            settings: settings.clone(),
+            compare: None,
+            made: None,
         };
         if let Some(seq) = start_at.or(saved.then_some(head)) {
             screen.seek(seq)?;
         }
         screen.lead_to_request();
         screen.follow();
+        if view.asks_fork {
+            screen.open_fork();
+        }
         Ok(screen)
     }
 
@@ -183,6 +201,7 @@ impl Screen {
     /// Takes one message.
     pub(crate) fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
         match message {
+            Message::Input(event) if self.compare.is_some() => self.compare_input(event),
             Message::Input(event) => self.on_input(event),
             Message::Head(seq) => self.pull(seq),
             Message::Tick => self.tick(),

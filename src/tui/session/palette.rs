@@ -1,5 +1,6 @@
 //! The command palette: every action of the table, with what it would do here or why it cannot.
 
+use super::wishes::NOT_SAVED;
 use super::{Flow, Screen, places};
 use crate::replay::SourceError;
 use crate::state::TaskStatus;
@@ -10,7 +11,9 @@ use crate::tui::ui_state::Focus;
 
 impl Screen {
     pub(super) fn open_palette(&mut self) -> Flow {
-        let here = |entry: &&Entry| entry.action != Action::Palette && entry.place != Place::Home;
+        let here = |entry: &&Entry| {
+            entry.action != Action::Palette && !matches!(entry.place, Place::Home | Place::Compare)
+        };
         let items = TABLE.iter().filter(here);
         let items = items.map(|entry| self.palette_item(entry)).collect();
         let palette = Palette::new(items, &self.ui.recent);
@@ -82,6 +85,10 @@ impl Screen {
             Action::Follow if self.ui.focus == Focus::Graph && self.ui.graph.following => {
                 Some("already following".to_owned())
             }
+            Action::Fork | Action::CompareWith if self.desk.is_none() => Some(NOT_SAVED.to_owned()),
+            Action::Fork if self.state().plan.current.is_none() => {
+                Some("there is no plan yet at this moment".to_owned())
+            }
             Action::Pause => self.cannot_act(),
             Action::Done
             | Action::Retry
@@ -128,5 +135,6 @@ fn is_answer(action: Action) -> bool {
             | Action::TakeOver
             | Action::Again
             | Action::PassOver
+            | Action::Ideas
     )
 }

@@ -54,10 +54,11 @@ impl Screen {
         // Bookmarks are landmarks of the person's own.
         let marks = &self.ui.bookmarks;
         let found = if forward {
-            let marked = marks.range((Bound::Excluded(here), Bound::Unbounded)).next().copied();
+            let after = (Bound::Excluded(here), Bound::Unbounded);
+            let marked = marks.range(after).next().map(|(seq, _)| *seq);
             landmark.into_iter().chain(marked).min()
         } else {
-            let marked = marks.range(..here).next_back().copied();
+            let marked = marks.range(..here).next_back().map(|(seq, _)| *seq);
             landmark.into_iter().chain(marked).max()
         };
         match found {
@@ -65,21 +66,6 @@ impl Screen {
             None if forward => self.latest(),
             None => self.seek(Seq(1)),
         }
-    }
-
-    /// Marks the event that is shown, or takes the mark back.
-    pub(super) fn turn_bookmark(&mut self) -> Flow {
-        let here = self.cursor();
-        if self.ui.bookmarks.remove(&here) {
-            return self.say(format!("bookmark at event {here} removed"));
-        }
-        self.ui.bookmarks.insert(here);
-        self.say(format!("bookmark at event {here}"))
-    }
-
-    /// The events that are marked.
-    pub(crate) fn bookmarks(&self) -> Vec<Seq> {
-        self.ui.bookmarks.iter().copied().collect()
     }
 
     /// The latest event: live again, or the end of a saved run.

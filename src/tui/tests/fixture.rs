@@ -376,6 +376,8 @@ impl Fixture {
             history: History::new(Journal(Arc::clone(&journal.0))),
             head: watch::channel(head).1,
             bookmarks: Vec::new(),
+            desk: None,
+            asks_fork: false,
             commands: live.then_some(sender),
             start_at,
             note: None,

@@ -60,6 +60,7 @@ pub(crate) fn outlined() -> Fixture {
         margin: 0.31,
         second: None,
         explanations: vec!["\"launch\" and a number of weeks name a milestone project".into()],
+        proposed_pattern: None,
     };
     fixture.push(PlanningEvent::PatternPicked { choice });
     fixture.push(PlanningEvent::OutlineDrafted {
@@ -278,7 +279,11 @@ pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
             "rfc",
             asking(
                 outlined(),
-                RequestKind::Rfc { subtype: "pop_up_launch".into(), nearest: "launch".into() },
+                RequestKind::Rfc {
+                    subtype: "pop_up_launch".into(),
+                    nearest: "launch".into(),
+                    pattern: false,
+                },
                 "Use the new subtype pop_up_launch?",
                 "a new subtype is asked for under every policy",
                 &[],

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Draft, advance_draft};
-use crate::engine::caps;
 use crate::engine::controller::{Decided, Decision, Effect, started};
 use crate::engine::planner::{apply_relaxation, user_subtype};
+use crate::engine::{Keep, caps};
 use crate::event::{ApprovalEvent, CloseReason, PlanEvent, PlanningEvent, Refusal, RunEvent};
 use crate::model::{
     Actor, AdaptationAction, AdaptationLogEntry, Answer, ApprovalTarget, Cap, ChoiceAction as A,
-    Digest, LeverChange, Origin, PatternChoice, PauseKind, Request, RequestKind, Stage,
+    Digest, LeverChange, Origin, PatternChoice, PauseKind, PolicyOverride, Request, RequestKind,
+    Stage,
 };
 use crate::planning::controller::{Outcome, scope_of};
+use crate::planning::policy_words;
 use crate::state::SessionState;
 
 /// Decides on an answer. `None` where the request is not of planning.
@@ -37,11 +39,17 @@ pub(in super::super) fn answer(
             what: "edit a node, or the whole plan in your editor; the question stays open".into(),
         }));
     }
+    if answer.action == A::Ideas {
+        return Some(Ok(Decision::default().then(Effect::Brainstorm)));
+    }
     if answer.action == A::KeepAndStop {
         return Some(Ok(Decision::default().then(Effect::Close(CloseReason::NeedsPerson))));
     }
-    draft.say(ApprovalEvent::Answered { id, answer: answer.clone(), by });
     let text = answer.text.as_deref().map(str::trim).unwrap_or_default();
+    if let Some(decided) = remark(&mut draft, request, answer.action, text, by) {
+        return Some(Ok(decided));
+    }
+    draft.say(ApprovalEvent::Answered { id, answer: answer.clone(), by });
     let moved = match answer.action {
         A::Abandon => {
             if state.plan.current.is_some() {
@@ -111,7 +119,29 @@ pub(in super::super) fn answer(
     if !moved {
         return Some(Err(Refusal::NotOffered { id }));
     }
-    Some(Ok(Decision { events: draft.events, effects: Vec::new() }))
+    Some(Ok(draft.decision()))
+}
+
+/// Words about the conversation itself, such as "be brief today": they count for this session and answer nothing. What
+/// is said besides is an answer all the same.
+fn remark(
+    draft: &mut Draft<'_>,
+    request: &Request,
+    action: A,
+    text: &str,
+    by: Actor,
+) -> Option<Decision> {
+    let in_words = matches!(action, A::Reply | A::RequestChanges);
+    if !in_words || text.is_empty() || matches!(request.kind, RequestKind::Goal) {
+        return None;
+    }
+    let alone = policy_words::only(text);
+    let beside = matches!(request.kind, RequestKind::Questions { .. });
+    let set = alone.clone().or_else(|| beside.then(|| policy_words::read(text)))?;
+    if set != PolicyOverride::default() {
+        draft.say(PlanningEvent::PolicySet { set, saved: false, by });
+    }
+    alone.map(|_| Decision { events: std::mem::take(&mut draft.events), effects: Vec::new() })
 }
 
 /// The final approval, by the hash that was shown, and the run where it was asked for.
@@ -122,7 +152,7 @@ fn approve(mut draft: Draft<'_>, hash: &Digest, run: bool, by: Actor, jobs: u32)
         let begun = started(draft.state(), jobs)?;
         draft.say(begun);
     }
-    Ok(Decision { events: draft.events, effects: Vec::new() })
+    Ok(draft.decision())
 }
 
 fn open_comments(draft: &Draft<'_>) -> usize {
@@ -214,10 +244,24 @@ fn rfc(draft: &mut Draft<'_>, outcome: Outcome, text: &str) -> bool {
     if !draft.talk().waits_for(PauseKind::Rfc) {
         return false;
     }
-    let Some(choice) = draft.talk().pattern.clone() else { return false };
+    let Some(mut choice) = draft.talk().pattern.clone() else { return false };
     let mut pattern = choice.pattern.clone();
+    if let Some(name) = choice.proposed_pattern.take() {
+        // The plan uses the nearest pattern there is, whatever becomes of the proposal.
+        let rfc = pattern.rfc.take().unwrap_or_default();
+        if outcome == Outcome::RfcApproved {
+            let nearest = pattern.pattern_type.to_string();
+            draft.effects.push(Effect::Keep(Keep::PatternProposal { name, rfc, nearest }));
+        }
+        draft.say(PlanningEvent::PatternPicked { choice: PatternChoice { pattern, ..choice } });
+        return advance_draft(draft, outcome, None);
+    }
     match outcome {
-        Outcome::RfcApproved => pattern.subtype = pattern.proposed_name().map(str::to_owned),
+        Outcome::RfcApproved => {
+            pattern.subtype = pattern.proposed_name().map(str::to_owned);
+            let kept = pattern.subtype.clone().map(|name| Effect::Keep(Keep::Subtype { name }));
+            draft.effects.extend(kept);
+        }
         Outcome::RfcDeclined => {
             pattern.subtype.clone_from(&pattern.source_pattern);
             pattern.source_pattern = None;

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 pub(super) use answer::answer;
 pub(super) use wish::{abandon, comment, edit, lock, request_changes, set_policy, undo};
 
+use super::{Decision, Effect};
 use crate::event::{ApprovalEvent, Event, PlanEvent, PlanningEvent, Record};
 use crate::model::{
     ApprovalTarget, EscalateReason, PlanState, RequestKind, SessionId, Stage, StepTrace,
@@ -25,11 +26,17 @@ pub(super) struct Draft<'a> {
     state: std::borrow::Cow<'a, SessionState>,
     now: Timestamp,
     pub(super) events: Vec<Event>,
+    pub(super) effects: Vec<Effect>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn on(state: &'a SessionState, now: Timestamp) -> Self {
-        Self { state: std::borrow::Cow::Borrowed(state), now, events: Vec::new() }
+        Self {
+            state: std::borrow::Cow::Borrowed(state),
+            now,
+            events: Vec::new(),
+            effects: Vec::new(),
+        }
     }
 
     pub(super) fn state(&self) -> &SessionState {
@@ -38,6 +45,21 @@ impl<'a> Draft<'a> {
 
     pub(super) fn talk(&self) -> &PlanningSlice {
         &self.state.planning
+    }
+
+    /// Speaks to the person. A first message that also asks how much they like to read says so to the journal.
+    fn tell(&mut self, words: String) {
+        let asks_style = self.talk().asks_style;
+        self.say(PlanningEvent::Said { text: words });
+        if asks_style {
+            self.say(PlanningEvent::Traced { step: probe_trace(self.talk()) });
+            self.say(PlanningEvent::StyleAsked {});
+        }
+    }
+
+    /// What was decided, once nothing more follows.
+    pub(super) fn decision(self) -> Decision {
+        Decision { events: self.events, effects: self.effects }
     }
 
     pub(super) fn say(&mut self, event: impl Into<Event>) {
@@ -108,7 +130,9 @@ pub(crate) fn transition(
 fn moved_event(talk: &PlanningSlice, moved: &Transition) -> PlanningEvent {
     let reason = moved.reason.clone().map(|reason| match reason {
         EscalateReason::PatternRfc(_) => {
-            let subtype = talk.pattern.as_ref().and_then(|choice| choice.pattern.subtype.clone());
+            let subtype = talk.pattern.as_ref().and_then(|choice| {
+                choice.proposed_pattern.clone().or_else(|| choice.pattern.subtype.clone())
+            });
             EscalateReason::PatternRfc(subtype.unwrap_or_default())
         }
         other => other,
@@ -168,6 +192,25 @@ fn controller_trace(talk: &PlanningSlice, moved: &Transition) -> StepTrace {
     }
 }
 
+/// The line that asks how much the person likes to read is a tool of planning like the others.
+fn probe_trace(talk: &PlanningSlice) -> StepTrace {
+    StepTrace {
+        seq: talk.traces + 1,
+        session_id: talk.thread_id.clone(),
+        stage: talk.place.to_string(),
+        tool: "PreferenceProbe".to_owned(),
+        duration_ms: 0,
+        confidence: Some(1.0),
+        cost_delta: 0,
+        violations: Vec::new(),
+        adaptations: Vec::new(),
+        outcome: Outcome::Success.as_str().to_owned(),
+        cache_hit: false,
+        explanations: vec![crate::planning::voice::preference_line().to_owned()],
+        why: Vec::new(),
+    }
+}
+
 /// Questions of planning that no longer make sense once the conversation has moved on.
 fn withdraw_open(draft: &mut Draft<'_>, moved: &Transition) {
     if moved.to == moved.from {
@@ -212,7 +255,7 @@ fn arrive(draft: &mut Draft<'_>) {
         _ => {
             let id = draft.state.requests.next_id();
             if let Some((request, words)) = requests::of_place(id, draft.talk()) {
-                draft.say(PlanningEvent::Said { text: words });
+                draft.tell(words);
                 draft.say(ApprovalEvent::Asked { request: Arc::new(request) });
             }
         }
@@ -248,7 +291,7 @@ fn propose(draft: &mut Draft<'_>) {
     });
     let id = draft.state.requests.next_id();
     let (request, words) = requests::final_plan(id, draft.talk(), &revision);
-    draft.say(PlanningEvent::Said { text: words });
+    draft.tell(words);
     draft.say(ApprovalEvent::Asked { request: Arc::new(request) });
 }
 

@@ -2,8 +2,8 @@
 
 use crate::model::request::Detail;
 use crate::model::{
-    ApprovalTarget, Choice, ChoiceAction as A, EscalateReason, PauseKind, PlanState, Request,
-    RequestId, RequestKind, Stage, StageJudgement,
+    ApprovalTarget, Choice, ChoiceAction as A, EscalateReason, PatternSpec, PauseKind, PlanState,
+    Request, RequestId, RequestKind, Stage, StageJudgement,
 };
 use crate::planning::offline::difference;
 use crate::planning::voice::{self, Ask, Cta, Form, Speech};
@@ -49,7 +49,41 @@ fn ask(ask: Ask) -> Cta {
 }
 
 fn spoken(talk: &PlanningSlice, speech: &Speech) -> String {
-    voice::say(&talk.policy(), talk.response_text.is_empty(), speech)
+    let aside = talk.asks_style.then(|| voice::preference_line().to_owned());
+    let speech = Speech { aside, ..speech.clone() };
+    voice::say(&talk.policy(), talk.response_text.is_empty(), &speech)
+}
+
+/// Ideas that the person asked for, with the request that is still open.
+pub fn ideas_words(talk: &PlanningSlice, ideas: &[String]) -> String {
+    let asked = match (talk.place.state, talk.place.pause) {
+        (PlanState::SeekApproval, _) | (_, Some(PauseKind::Approval)) => Some(Ask::Approval),
+        (PlanState::NeedsSchedEscalation, _) => Some(Ask::Escalation),
+        (_, Some(PauseKind::Questions)) => Some(Ask::Questions),
+        (_, Some(PauseKind::Goal)) => Some(Ask::Goal),
+        (_, Some(PauseKind::Rfc)) => Some(Ask::Rfc),
+        (_, Some(PauseKind::LowConfidence)) => Some(Ask::LowConfidence),
+        (_, Some(PauseKind::Validation)) => Some(Ask::Validation),
+        (_, Some(PauseKind::Cap)) => Some(Ask::Cap),
+        (_, Some(PauseKind::Budget)) => Some(Ask::Budget),
+        _ => None,
+    };
+    let speech = Speech {
+        lead: vec!["Some other ways to go about it.".to_owned()],
+        points: ideas.to_vec(),
+        cta: asked.map(ask),
+        ..Speech::default()
+    };
+    spoken(talk, &speech)
+}
+
+fn wants_ideas() -> Choice {
+    Choice::new(A::Ideas, "ideas", "a few other ways to go about it; the question stays open")
+}
+
+/// Ideas that were offered, as rows of a card.
+fn idea_details(talk: &PlanningSlice) -> impl Iterator<Item = Detail> {
+    talk.ideas.iter().map(|idea| Detail::new("idea", idea.clone()))
 }
 
 fn abandon() -> Choice {
@@ -81,6 +115,7 @@ fn questions(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     asked.choices = vec![
         Choice::new(A::Reply, "answer", "the draft uses what you say"),
         Choice::new(A::SkipQuestions, "skip", "the assumed values are used and listed"),
+        wants_ideas(),
         abandon(),
     ];
     let speech = Speech {
@@ -107,6 +142,11 @@ fn goal(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
 
 fn rfc(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let pattern = talk.pattern.as_ref().map(|choice| &choice.pattern);
+    if let Some(choice) = &talk.pattern
+        && let Some(name) = &choice.proposed_pattern
+    {
+        return pattern_rfc(id, talk, name, &choice.pattern);
+    }
     let subtype = pattern.and_then(|spec| spec.proposed_name()).unwrap_or_default().to_owned();
     let nearest = pattern
         .map(|spec| {
@@ -117,7 +157,7 @@ fn rfc(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let text = talk.pattern_rfc_text.clone().unwrap_or_default();
     let mut asked = request(
         id,
-        RequestKind::Rfc { subtype: subtype.clone(), nearest: nearest.clone() },
+        RequestKind::Rfc { subtype: subtype.clone(), nearest: nearest.clone(), pattern: false },
         &format!("Use the new subtype \"{subtype}\"?"),
         format!("nearest known pattern: {nearest}"),
     );
@@ -130,6 +170,35 @@ fn rfc(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     ];
     let speech = Speech {
         lead: vec![format!("I would like to use a new subtype, {subtype}, near {nearest}.")],
+        cta: Some(ask(Ask::Rfc)),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+/// A whole new pattern: it is recorded for whoever writes templates, and this plan uses the nearest one there is.
+fn pattern_rfc(
+    id: RequestId,
+    talk: &PlanningSlice,
+    name: &str,
+    canonical: &PatternSpec,
+) -> (Request, String) {
+    let subtype = canonical.subtype.as_deref().unwrap_or("generic");
+    let nearest = format!("{} / {subtype}", canonical.pattern_type);
+    let mut asked = request(
+        id,
+        RequestKind::Rfc { subtype: name.to_owned(), nearest: nearest.clone(), pattern: true },
+        &format!("Record the new pattern \"{name}\"?"),
+        format!("this plan follows {nearest} either way"),
+    );
+    asked.details.push(Detail::new("reason", talk.pattern_rfc_text.clone().unwrap_or_default()));
+    asked.choices = vec![
+        Choice::new(A::Approve, "approve", "recorded for a template to be written"),
+        Choice::new(A::Decline, "decline", "nothing is recorded"),
+        abandon(),
+    ];
+    let speech = Speech {
+        lead: vec![format!("I would like to propose a new pattern, {name}, near {nearest}.")],
         cta: Some(ask(Ask::Rfc)),
         ..Speech::default()
     };
@@ -197,9 +266,12 @@ fn low_confidence(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         "no rule is broken, but too much was guessed",
     );
     asked.details.extend(confidence_detail(judgement));
+    asked.details.extend(idea_details(talk));
     trouble_choices(talk, &mut asked);
+    asked.choices.push(wants_ideas());
     let speech = Speech {
         lead: vec![format!("I am not sure enough of the {}.", stage.as_str())],
+        points: talk.ideas.clone(),
         cta: Some(ask(Ask::LowConfidence)),
         ..Speech::default()
     };
@@ -366,8 +438,13 @@ fn draft(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Reques
         },
     ));
     common(talk, target, &mut asked);
+    if matches!(target, ApprovalTarget::Pattern | ApprovalTarget::Outline) {
+        asked.details.extend(idea_details(talk));
+        asked.choices.push(wants_ideas());
+    }
     let speech = Speech {
         lead: vec![summary(talk, target)],
+        points: talk.ideas.clone(),
         why: talk.pattern.as_ref().and_then(|choice| choice.explanations.first().cloned()),
         next_step: Some("Look at it, then approve it or say what to change.".to_owned()),
         cta: Some(ask(Ask::Approval)),
@@ -399,7 +476,7 @@ pub(super) fn final_plan(
     }
     let speech = Speech {
         lead: vec![summary(talk, ApprovalTarget::Final)],
-        points: options(talk),
+        points: options(talk).into_iter().chain(unseen_ideas(talk)).collect(),
         why: talk
             .roadmap
             .as_deref()
@@ -410,6 +487,13 @@ pub(super) fn final_plan(
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))
+}
+
+/// Ideas that no earlier card could show.
+fn unseen_ideas(talk: &PlanningSlice) -> Vec<String> {
+    let shown = talk.approved.contains(&ApprovalTarget::Outline)
+        || talk.approved.contains(&ApprovalTarget::Pattern);
+    if shown { Vec::new() } else { talk.ideas.clone() }
 }
 
 fn options(talk: &PlanningSlice) -> Vec<String> {

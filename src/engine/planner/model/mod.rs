@@ -12,7 +12,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::tools::{PlanTool, outline_schema, pattern_schema, roadmap_schema, tools_of};
+use super::tools::{
+    PlanTool, ideas_schema, outline_schema, pattern_schema, roadmap_schema, tools_of,
+};
 use super::{Planner, Work, trace};
 use crate::engine::agent::{ABILITIES, Joined};
 use crate::event::{AgentEvent, Event, PlanningEvent};
@@ -61,6 +63,9 @@ enum Unusable {
 
 /// How often a tool is offered again after arguments that do not fit.
 const TRIES: usize = 2;
+
+/// Ideas should differ from each other.
+const BRAINSTORMER_TEMPERATURE: f64 = 0.8;
 
 impl Planner {
     /// Does the work of a drafting state with a model.
@@ -111,6 +116,9 @@ impl Planner {
             return Ok(self.work(talk, now));
         }
         let mut work = Work::new(Outcome::Success);
+        if talk.outline.is_none() && Self::offers_ideas(talk, None, None) {
+            work = self.with_model_ideas(desk, work, talk, now, say, cancel).await;
+        }
         let choice = if let Some(choice) = self.settled_pattern(talk) {
             choice.clone()
         } else {
@@ -125,7 +133,7 @@ impl Planner {
                     &context,
                     say,
                     cancel,
-                    |args| pattern_of(args).map_err(|why| vec![why]),
+                    |args| pattern_of(args, &self.own_subtypes).map_err(|why| vec![why]),
                 )
                 .await?;
             let (confidence, told) = (choice.confidence, choice.explanations.clone());
@@ -225,6 +233,23 @@ impl Planner {
         Ok(watch.done(work, Some(score), notes))
     }
 
+    /// Ideas of the model's; nothing if it has none to offer.
+    pub(super) async fn consult_for_ideas(
+        &self,
+        desk: &ModelDesk,
+        talk: &PlanningSlice,
+        now: Timestamp,
+        say: Say<'_>,
+        cancel: &CancellationToken,
+        take: impl Fn(&Value) -> Result<Vec<String>, Vec<String>>,
+    ) -> Option<Vec<String>> {
+        let mut question = prompt::context(talk, &self.context_of(talk, now));
+        question.push_str("Offer ideas by calling Brainstormer.\n");
+        let tool = "Brainstormer";
+        let told = self.consult(desk, talk, tool, ideas_schema(), &question, say, cancel, take);
+        told.await.ok()
+    }
+
     /// Has a model fill in the arguments of one tool. What it says besides is shown and changes nothing.
     #[expect(clippy::too_many_arguments, reason = "one question with all that surrounds it")]
     async fn consult<T>(
@@ -247,7 +272,11 @@ impl Planner {
         request.tools =
             vec![ToolSpec { name: tool.to_owned(), description: description.to_owned(), schema }];
         request.tool_choice = ToolChoice::Named(tool.to_owned());
-        request.temperature = desk.temperature;
+        request.temperature = if tool == "Brainstormer" {
+            desk.temperature.map(|_| BRAINSTORMER_TEMPERATURE)
+        } else {
+            desk.temperature
+        };
         request.max_output_tokens = desk.max_output_tokens;
         request.cacheable_prefix = 1;
         let mut wrong = Vec::new();
@@ -255,7 +284,7 @@ impl Planner {
             let reply = ask(desk, &request, tool, say, cancel).await.map_err(Unusable::Model)?;
             let words = desk.redactor.redact(reply.text.trim()).into_owned();
             if !words.is_empty() {
-                say(PlanningEvent::Said { text: words.clone() }.into());
+                say(PlanningEvent::Remarked { text: words.clone() }.into());
             }
             let call: Option<ToolCall> = reply.calls.into_iter().find(|call| call.name == tool);
             let Some(call) = call else {
@@ -385,7 +414,7 @@ fn say_failed(desk: &ModelDesk, ask: u32, error: ModelError, say: Say<'_>) -> Mo
 }
 
 /// A pattern as a model names it, mapped to what exists.
-fn pattern_of(args: &Value) -> Result<PatternChoice, String> {
+fn pattern_of(args: &Value, own: &[String]) -> Result<PatternChoice, String> {
     let word = |name: &str| args.get(name).and_then(Value::as_str).map(str::trim);
     let kind = word("pattern_type").unwrap_or_default();
     let pattern_type = PatternType::from_name(kind)
@@ -395,7 +424,9 @@ fn pattern_of(args: &Value) -> Result<PatternChoice, String> {
     spec.introduced_by = Origin::System;
     let mut explanations: Vec<String> = word("why").map(str::to_owned).into_iter().collect();
     match word("subtype").filter(|name| !name.is_empty()) {
-        Some(name) if pattern_type.subtypes().contains(&name) => {
+        Some(name)
+            if pattern_type.subtypes().contains(&name) || own.iter().any(|known| known == name) =>
+        {
             spec.subtype = Some(name.to_owned());
         }
         Some(name) if name.starts_with(crate::model::pattern::PROPOSED_PREFIX) => {
@@ -422,7 +453,28 @@ fn pattern_of(args: &Value) -> Result<PatternChoice, String> {
         }
         None => spec.subtype = Some(default_subtype(pattern_type)),
     }
-    Ok(PatternChoice { pattern: spec, confidence, margin: 1.0, second: None, explanations })
+    let proposed_pattern = match word("proposed_pattern").filter(|name| !name.is_empty()) {
+        Some(name) if !crate::model::pattern::is_subtype_name(name) => {
+            return Err(format!("\"{name}\" is not a name for a pattern"));
+        }
+        Some(name) if PatternType::from_name(name).is_some() => None,
+        Some(name) => {
+            let Some(rfc) = word("rfc").filter(|rfc| rfc.chars().count() >= 20) else {
+                return Err("a proposed pattern needs an rfc of 20 to 600 characters".to_owned());
+            };
+            spec.rfc = Some(rfc.chars().take(600).collect());
+            Some(name.to_owned())
+        }
+        None => None,
+    };
+    Ok(PatternChoice {
+        pattern: spec,
+        confidence,
+        margin: 1.0,
+        second: None,
+        explanations,
+        proposed_pattern,
+    })
 }
 
 fn default_subtype(pattern_type: PatternType) -> String {
@@ -446,22 +498,34 @@ mod tests {
     fn a_model_yields_a_valid_pattern_for_a_known_a_proposed_and_a_malformed_answer() {
         let known = pattern_of(
             &json!({"pattern_type": "milestone_project", "subtype": "launch", "confidence": 0.9}),
+            &[],
         )
         .unwrap();
         assert_eq!(known.pattern.subtype.as_deref(), Some("launch"));
         let proposed = pattern_of(&json!({
             "pattern_type": "recurring_cycle", "subtype": "proposed:moon_ritual", "confidence": 0.6,
             "rfc": "No known routine follows the phases of the moon.", "source_pattern": "habit"
-        }))
+        }), &[])
         .unwrap();
         assert_eq!(proposed.pattern.proposed_name(), Some("moon_ritual"));
         assert_eq!(proposed.pattern.source_pattern.as_deref(), Some("habit"));
-        assert!(pattern_of(&json!({"pattern_type": "spiral", "confidence": 1})).is_err());
+        assert!(pattern_of(&json!({"pattern_type": "spiral", "confidence": 1}), &[]).is_err());
         let bare = json!({"pattern_type": "recurring_cycle", "subtype": "proposed:x1y", "confidence": 0.6});
-        assert!(pattern_of(&bare).unwrap_err().contains("rfc"));
+        assert!(pattern_of(&bare, &[]).unwrap_err().contains("rfc"));
         let odd = json!({"pattern_type": "milestone_project", "subtype": "zzz", "confidence": 7});
-        let odd = pattern_of(&odd).unwrap();
+        let odd = pattern_of(&odd, &[]).unwrap();
         assert_eq!(odd.pattern.subtype.as_deref(), Some("generic"));
+        let own =
+            json!({"pattern_type": "recurring_cycle", "subtype": "moon_ritual", "confidence": 0.8});
+        let own = pattern_of(&own, &["moon_ritual".to_owned()]).unwrap();
+        assert_eq!(own.pattern.subtype.as_deref(), Some("moon_ritual"), "approved before");
+        let new = json!({
+            "pattern_type": "recurring_cycle", "subtype": "habit", "confidence": 0.8,
+            "proposed_pattern": "spiral_growth", "rfc": "Every round begins where the last one ended, but wider."
+        });
+        let new = pattern_of(&new, &[]).unwrap();
+        assert_eq!(new.proposed_pattern.as_deref(), Some("spiral_growth"));
+        assert_eq!(new.pattern.subtype.as_deref(), Some("habit"), "the plan uses the nearest");
         assert!(odd.confidence <= 1.0 && odd.explanations[0].contains("unknown_field"));
     }
 }

@@ -63,6 +63,7 @@ fn join(row: &mut AnswerRow, other: AnswerRow) {
 fn group_word(action: Action) -> &'static str {
     match action {
         Action::PassOver => "skip",
+        Action::Ideas => "ideas",
         Action::Options => "choose",
         Action::No => "no",
         Action::Again => "again",
@@ -89,6 +90,7 @@ fn key_of(action: ChoiceAction) -> Action {
         Choice::RequestChanges => Action::RequestChanges,
         Choice::Edit => Action::Edit,
         Choice::Reply => Action::Reply,
+        Choice::Ideas => Action::Ideas,
         Choice::GoOffline
         | Choice::PickOption(_)
         | Choice::UseRelaxation(_)
@@ -162,7 +164,7 @@ mod tests {
             vec![A::ApproveAndRun, A::ApproveAndStop, A::RequestChanges, A::Edit, A::Abandon],
             vec![A::Happened, A::RunAgain, A::SkipAlone, A::SkipWithDependents, A::Stop],
             vec![A::Approve, A::RequestChanges, A::Reject, A::PickOption(2), A::PickOption(3)],
-            vec![A::Reply, A::SkipQuestions, A::Abandon],
+            vec![A::Reply, A::SkipQuestions, A::Ideas, A::Abandon],
             vec![
                 A::UseRelaxation(1),
                 A::UseRelaxation(2),

@@ -25,7 +25,8 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         (true, _) => past_words(cx),
         (false, true) => {
             let planning = &cx.state.planning;
-            crate::tui::policy::summary(&planning.policy(), &planning.approved)
+            let asked = crate::tui::policy::Asked::of(planning);
+            crate::tui::policy::summary(&planning.policy(), asked)
         }
         (false, false) => String::new(),
     };

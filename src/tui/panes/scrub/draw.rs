@@ -142,8 +142,16 @@ fn draw_totals(row: Rect, with_place: bool, buf: &mut Buffer, cx: &PaneContext<'
 
 fn draw_place(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let time = cx.state.at.map(|at| time_of_day(at, cx.time_zone)).unwrap_or_default();
-    Line::new(buf, row)
-        .skip(1)
+    let mut line = Line::new(buf, row);
+    let dim = cx.style(Role::Dim);
+    if let Some(note) = cx.ui.bookmarks.get(&cx.state.seq) {
+        let words = if note.is_empty() { "bookmarked".to_owned() } else { format!("B {note}") };
+        let words = crate::text::truncate_end(&crate::text::clean_line(&words), 40).into_owned();
+        line.right(&[piece(words, cx.style(Role::Focus)), piece(" ", dim)]);
+    } else if let Some(fork) = fork_words(cx) {
+        line.right(&[piece(fork, dim), piece(" ", dim)]);
+    }
+    line.skip(1)
         .put(&place(cx), cx.style(Role::Text))
         .skip(3)
         .put(&time, cx.style(Role::Text))
@@ -156,8 +164,26 @@ fn place(cx: &PaneContext<'_>) -> String {
     format!("event {} of {}", units::count(here), units::count(head))
 }
 
+/// What a fork of this moment would do again, as far as the plan alone says.
+fn fork_words(cx: &PaneContext<'_>) -> Option<String> {
+    let total = cx.state.tasks.len();
+    cx.state.plan.current.as_ref()?;
+    let kept = (0..total).filter(|task| cx.state.tasks.row(*task).status.counts_as_met()).count();
+    Some(format!("a fork here re-runs {} of {total}, reuses {kept}", total - kept))
+}
+
 fn next_landmark(cx: &PaneContext<'_>) -> String {
-    let Some(next) = cx.timeline.landmark_after(cx.state.seq) else {
+    let here = cx.state.seq;
+    let next = cx.timeline.landmark_after(here);
+    let after = (std::ops::Bound::Excluded(here), std::ops::Bound::Unbounded);
+    let mark = cx.ui.bookmarks.range(after).next();
+    if let Some((seq, note)) = mark
+        && next.is_none_or(|next| *seq < next.seq)
+    {
+        let note = crate::text::truncate_end(&crate::text::clean_line(note), 30).into_owned();
+        return format!("next landmark B {note}").trim_end().to_owned();
+    }
+    let Some(next) = next else {
         return "no landmark after this".to_owned();
     };
     let wait = cx.state.at.map(|at| format!(", in {}", elapsed(at, next.at))).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The moments of bookmarks and of search hits, read from the journal once each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
@@ -23,11 +23,11 @@ impl Marks {
     pub(crate) fn look(
         &mut self,
         history: &mut History,
-        bookmarks: &BTreeSet<Seq>,
+        bookmarks: &BTreeMap<Seq, String>,
         hits: &[Seq],
     ) -> Result<(), SourceError> {
         self.bookmarks.clear();
-        for seq in bookmarks {
+        for seq in bookmarks.keys() {
             let at = self.moment(history, *seq)?;
             self.bookmarks.extend(at);
         }

@@ -1,122 +1,18 @@
-//! Two runs side by side: how the plans differ, what became of each task, and where they first went apart.
+//! What each of two runs did, task by task.
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
-
-use super::{History, SourceError};
+use super::{Divergence, Kinship, Outcome, Side, TaskComparison};
 use crate::event::{ApprovalEvent, CallEvent, Event, PlanEvent, Record, TaskEvent};
 use crate::model::{Digest, Seq, SessionId, TaskId};
 use crate::planning::content_key::content_keys;
+use crate::replay::{History, SourceError};
 use crate::state::trace::TraceEntry;
-use crate::state::{SessionState, TaskRow};
-
-/// One of the two runs as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Side {
-    pub session: SessionId,
-    pub title: String,
-    pub revision: Option<u32>,
-    pub hash: Option<Digest>,
-    pub done: u32,
-    pub total: u32,
-    pub time_ms: u64,
-    pub tokens: u64,
-    pub cost_micro: u64,
-    /// How often the person was asked.
-    pub asked: u32,
-    pub events: u64,
-}
-
-/// How a task of one plan stands to the other plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kinship {
-    Same,
-    Changed,
-    OnlyInA,
-    OnlyInB,
-}
-
-/// What became of a task in one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
-    pub status: String,
-    pub attempt: u32,
-    pub time_ms: u64,
-    pub tokens: u64,
-    pub cost_micro: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
-}
-
-/// A task in both runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TaskComparison {
-    pub task: TaskId,
-    /// Its name in the second run, where only the content is the same.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task_in_b: Option<TaskId>,
-    pub plan: Kinship,
-    pub a: Option<Outcome>,
-    pub b: Option<Outcome>,
-    /// Which fields of the task differ.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changed: Vec<String>,
-    /// Whether the second run took the result over instead of working.
-    pub reused: bool,
-}
-
-/// The first thing that one run did and the other did not.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Divergence {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub task: Option<TaskId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seq_a: Option<Seq>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seq_b: Option<Seq>,
-    pub a: String,
-    pub b: String,
-}
-
-/// Two runs side by side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
-    pub a: Side,
-    pub b: Side,
-    pub added: u32,
-    pub removed: u32,
-    pub changed: u32,
-    pub same: u32,
-    /// In the order of the first plan, then those only the second has.
-    pub tasks: Vec<TaskComparison>,
-    pub first_divergence: Option<Divergence>,
-}
-
-/// Compares two sessions as they stand.
-pub fn compare(
-    (a, past_of_a): (&SessionId, &mut History),
-    (b, past_of_b): (&SessionId, &mut History),
-) -> Result<Comparison, SourceError> {
-    let (left, right) = (Run::read(a, past_of_a)?, Run::read(b, past_of_b)?);
-    let tasks = tasks(&left, &right);
-    let count = |kin: Kinship| tasks.iter().filter(|task| task.plan == kin).count() as u32;
-    Ok(Comparison {
-        added: count(Kinship::OnlyInB),
-        removed: count(Kinship::OnlyInA),
-        changed: count(Kinship::Changed),
-        same: count(Kinship::Same),
-        first_divergence: divergence(&left.deeds, &right.deeds),
-        a: left.side,
-        b: right.side,
-        tasks,
-    })
-}
+use crate::state::{PlanRevision, SessionState, TaskRow};
 
 /// Something that a run did, without when.
 #[derive(Clone, Debug, PartialEq)]
-struct Deed {
+pub(super) struct Deed {
     seq: Seq,
     task: Option<TaskId>,
     /// Equal for equal deeds.
@@ -124,24 +20,27 @@ struct Deed {
     words: String,
 }
 
-struct Run {
-    side: Side,
+pub(super) struct Run {
+    pub(super) side: Side,
     state: std::sync::Arc<SessionState>,
     keys: HashMap<TaskId, Digest>,
-    deeds: Vec<Deed>,
+    pub(super) deeds: Vec<Deed>,
     /// Events from before a fork, whose results were taken over.
     shared: Seq,
 }
 
 impl Run {
-    fn read(id: &SessionId, history: &mut History) -> Result<Self, SourceError> {
+    pub(super) fn read(id: &SessionId, history: &mut History) -> Result<Self, SourceError> {
         let head = history.head()?;
-        let (mut deeds, mut asked, mut shared) = (Vec::new(), 0, Seq::START);
+        let (mut deeds, mut asked, mut shared, mut fork_of) = (Vec::new(), 0, Seq::START, None);
         for number in 1..=head.0 {
             let Some(record) = history.record(Seq(number))? else { break };
             match &record.event {
                 Event::Approval(ApprovalEvent::Asked { .. }) => asked += 1,
-                Event::Session(crate::event::SessionEvent::Forked { at, .. }) => shared = *at,
+                Event::Session(crate::event::SessionEvent::Forked { parent, at, .. }) => {
+                    shared = *at;
+                    fork_of = Some((SessionId::new(parent.as_str()), *at));
+                }
                 _ => {}
             }
             deeds.extend(deed(&record));
@@ -166,6 +65,9 @@ impl Run {
             cost_micro: state.totals.cost.0,
             asked,
             events: head.0,
+            critical_minutes: current.and_then(|current| critical_minutes(current)),
+            created_at: state.session.created_at,
+            fork_of,
         };
         Ok(Self { side, state, keys, deeds, shared })
     }
@@ -187,6 +89,17 @@ impl Run {
         self.shared > Seq::START && deeds.map(|deed| deed.seq).max() <= Some(self.shared)
     }
 
+    /// How long the plan gives a task.
+    fn minutes(&self, task: &TaskId) -> Option<u32> {
+        let plan = &self.state.plan.current.as_ref()?.plan;
+        plan.tasks.iter().find(|node| node.id == *task)?.duration_minutes
+    }
+
+    /// What a task did, in order.
+    fn deeds_of(&self, task: &TaskId) -> Vec<&Deed> {
+        self.deeds.iter().filter(|deed| deed.task.as_ref() == Some(task)).collect()
+    }
+
     fn fields(&self, task: &TaskId) -> BTreeMap<String, serde_json::Value> {
         let current = self.state.plan.current.as_ref();
         let node =
@@ -196,6 +109,16 @@ impl Run {
             _ => BTreeMap::new(),
         }
     }
+}
+
+/// The planned length of the critical path.
+fn critical_minutes(revision: &PlanRevision) -> Option<u64> {
+    let minutes = |id: &TaskId| {
+        let task = revision.plan.tasks.iter().find(|task| task.id == *id)?;
+        task.duration_minutes.map(u64::from)
+    };
+    let path = &revision.facts.critical_path;
+    if path.is_empty() { None } else { path.iter().map(minutes).sum() }
 }
 
 /// What counts as a deed: decisions, what was run with what, and how it ended.
@@ -227,7 +150,7 @@ fn deed(record: &Record) -> Option<Deed> {
     Some(Deed { seq: record.seq, task: record.event.task().cloned(), mark, words })
 }
 
-fn tasks(a: &Run, b: &Run) -> Vec<TaskComparison> {
+pub(super) fn tasks(a: &Run, b: &Run) -> Vec<TaskComparison> {
     let by_key: HashMap<&Digest, &TaskId> = b.keys.iter().map(|(id, key)| (key, id)).collect();
     let mut matched = std::collections::HashSet::new();
     let mut rows = Vec::new();
@@ -262,6 +185,10 @@ fn tasks(a: &Run, b: &Run) -> Vec<TaskComparison> {
             b: twin.and_then(|twin| b.outcome(twin)),
             changed,
             reused: twin.is_some_and(|twin| b.is_reused(twin)),
+            divergence: twin.and_then(|twin| apart(id, &a.deeds_of(id), &b.deeds_of(twin))),
+            minutes: twin
+                .and_then(|twin| a.minutes(id).zip(b.minutes(twin)))
+                .filter(|(a, b)| a != b),
         });
     }
     for (id, _) in b.state.tasks.iter().filter(|(id, _)| !matched.contains(*id)) {
@@ -273,13 +200,34 @@ fn tasks(a: &Run, b: &Run) -> Vec<TaskComparison> {
             b: b.outcome(id),
             changed: Vec::new(),
             reused: b.is_reused(id),
+            divergence: None,
+            minutes: None,
         });
     }
     rows
 }
 
+/// Where two runs of one task went apart.
+fn apart(task: &TaskId, a: &[&Deed], b: &[&Deed]) -> Option<Divergence> {
+    let same = a.iter().zip(b).take_while(|(a, b)| a.mark == b.mark).count();
+    let (left, right) = (a.get(same), b.get(same));
+    if left.is_none() && right.is_none() {
+        return None;
+    }
+    let words = |deed: Option<&&Deed>| {
+        deed.map_or_else(|| "nothing more".to_owned(), |deed| deed.words.clone())
+    };
+    Some(Divergence {
+        task: Some(task.clone()),
+        seq_a: left.map(|deed| deed.seq),
+        seq_b: right.map(|deed| deed.seq),
+        a: words(left),
+        b: words(right),
+    })
+}
+
 /// Compares what each task did, one deed after the other: tasks run side by side, so that their order says nothing.
-fn divergence(a: &[Deed], b: &[Deed]) -> Option<Divergence> {
+pub(super) fn divergence(a: &[Deed], b: &[Deed]) -> Option<Divergence> {
     let mut of_b: HashMap<Option<&TaskId>, Vec<&Deed>> = HashMap::new();
     for deed in b {
         of_b.entry(deed.task.as_ref()).or_default().push(deed);

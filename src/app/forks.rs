@@ -1,0 +1,137 @@
+//! Forks: what one would take over, worked out against the files as they are now, and the making of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use jiff::Timestamp;
+
+use super::history;
+use crate::cli::Problem;
+use crate::engine::controller::requests;
+use crate::event::{ApprovalEvent, Event, FORMAT, Record, SessionEvent};
+use crate::model::{RunKind, Seq, SessionId, TaskId};
+use crate::replay::History;
+use crate::replay::fork::{ForkPlan, NewPlan, written_files};
+use crate::state::{SessionState, TaskStatus};
+use crate::store::{Batch, ForkPoint, NewSession, Row, Store};
+use crate::tools::workspace::{LARGEST, Workspace};
+
+/// A fork that could be made.
+#[derive(Debug)]
+pub struct PlannedFork {
+    pub plan: ForkPlan,
+    /// The state it goes on from.
+    state: Arc<SessionState>,
+    /// Where its tasks run.
+    workspace: PathBuf,
+}
+
+/// Works out what a fork after an event would do again. Nothing is written.
+pub fn plan_fork(
+    store: &Store,
+    id: &SessionId,
+    at: Option<Seq>,
+    new_plan: Option<NewPlan>,
+) -> anyhow::Result<PlannedFork> {
+    let mut past = history(store, id)?;
+    let head = past.head()?;
+    let at = at.unwrap_or(head);
+    if at == Seq::START || at > head {
+        return Err(Problem::usage(format!(
+            "session {} has events 1 to {head}, not {at}",
+            id.short()
+        ))
+        .into());
+    }
+    let state = past.state_at(at)?;
+    let imported = store.session(id)?.imported.is_some();
+    let own = Path::new(&state.session.workspace);
+    // Tasks run where the person is now, not where the author of an imported trace was.
+    let workspace = if imported || !own.is_dir() {
+        std::env::current_dir().context("finding the current directory")?
+    } else {
+        own.to_path_buf()
+    };
+    let changed = changed_files(&mut past, &state, &workspace)?;
+    let plan = ForkPlan::new(id, &state, new_plan, &changed).map_err(|error| {
+        Problem::failed(error.to_string()).remedy("choose a later event with --at")
+    })?;
+    Ok(PlannedFork { plan, state, workspace })
+}
+
+/// The tasks that are done and left a file which now holds something else, each with the first such file.
+fn changed_files(
+    past: &mut History,
+    state: &SessionState,
+    workspace: &Path,
+) -> anyhow::Result<BTreeMap<TaskId, String>> {
+    let Some(current) = &state.plan.current else { return Ok(BTreeMap::new()) };
+    let is_done =
+        |id: &TaskId| state.tasks.get(id).is_some_and(|row| row.status == TaskStatus::Done);
+    let by_agent = |run: &RunKind| matches!(run, RunKind::Agent {});
+    // Only agents say what they wrote, so that a run of commands need not be read through.
+    if !current.plan.tasks.iter().any(|task| by_agent(&task.run) && is_done(&task.id)) {
+        return Ok(BTreeMap::new());
+    }
+    let files = written_files(past, state.seq)?;
+    if files.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let place = Workspace::open(workspace, &[], &[]);
+    let holds = |path: &str, hash: &str| {
+        let place = place.as_ref().ok()?;
+        let now = place.fingerprint(path, LARGEST).ok()??;
+        Some(now.as_str() == hash)
+    };
+    let changed = files.into_iter().filter(|(path, (_, hash))| holds(path, hash) != Some(true));
+    let mut by_task = BTreeMap::new();
+    for (path, (task, _)) in changed {
+        by_task.entry(task).or_insert(path);
+    }
+    Ok(by_task)
+}
+
+/// Makes the fork: what it takes over is read from its parent, its own first events say what it does.
+pub fn create_fork(store: &Store, fork: &PlannedFork) -> anyhow::Result<SessionId> {
+    let PlannedFork { plan, state, workspace } = fork;
+    let id = SessionId::from_uuid(uuid::Uuid::now_v7());
+    let now = Timestamp::now().max(state.at.unwrap_or_default());
+    let mut fold = SessionState::clone(state);
+    let mut rows = Vec::new();
+    let mut say = |event: Event, fold: &mut SessionState| -> anyhow::Result<()> {
+        let record = Record::new(fold.seq.next(), now, event);
+        fold.apply(&record);
+        rows.push(Row {
+            seq: record.seq,
+            at: record.at,
+            kind: record.event.kind(),
+            task: record.event.task().map(ToString::to_string),
+            payload: record.event.encode()?,
+        });
+        Ok(())
+    };
+    for event in &plan.events {
+        say(event.clone(), &mut fold)?;
+    }
+    if workspace.as_path() != Path::new(&fold.session.workspace) {
+        let workspace = workspace.to_string_lossy().into_owned();
+        say(SessionEvent::WorkspaceMoved { workspace }.into(), &mut fold)?;
+    }
+    let request = requests::final_plan(fold.requests.next_id(), &plan.revision);
+    say(ApprovalEvent::Asked { request: Arc::new(request) }.into(), &mut fold)?;
+    let summary = crate::engine::summary(&fold);
+    store.create_session(NewSession {
+        id: id.clone(),
+        created_at: now,
+        format: FORMAT,
+        parent: Some(ForkPoint { session: plan.parent.clone(), seq: plan.at }),
+        summary: summary.clone(),
+    })?;
+    let journal = store.acquire(&id)?;
+    let batch = Batch { summary: Some(summary), ..Batch::of(rows) };
+    journal.append_blocking(batch)?.wait()?;
+    journal.release()?;
+    Ok(id)
+}

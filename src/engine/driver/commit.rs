@@ -1,0 +1,115 @@
+//! The way to the journal: batches, their acknowledgement, and what starts once they are durable.
+
+use std::collections::VecDeque;
+
+use futures_util::FutureExt as _;
+
+use super::{Driver, EngineError, Start, Unacknowledged};
+use crate::engine::controller::Effect;
+use crate::engine::summary;
+use crate::event::Record;
+use crate::model::Seq;
+use crate::replay::CHECKPOINT_INTERVAL;
+use crate::state::Checkpoint;
+use crate::store::{Batch, Row, StoreError};
+
+impl Driver {
+    /// One write to the disk acknowledges many batches at once.
+    pub(super) fn drain_commits(&mut self) -> Result<(), EngineError> {
+        while let Some(result) = acknowledgement(&mut self.unacknowledged).now_or_never() {
+            self.on_commit(result)?;
+        }
+        Ok(())
+    }
+
+    /// Sends what was said in this turn to the journal as one batch.
+    pub(super) async fn flush(&mut self) -> Result<(), EngineError> {
+        let starts = std::mem::take(&mut self.starts);
+        if self.outbox.is_empty() {
+            // Nothing to wait for but what is already under way.
+            match self.unacknowledged.back_mut() {
+                Some(last) => last.starts.extend(starts),
+                None => starts.into_iter().for_each(|start| self.start(start)),
+            }
+            return Ok(());
+        }
+        if let Some(inlet) = &self.options.inlet {
+            inlet.publish(&self.state);
+        }
+        let records = std::mem::take(&mut self.outbox);
+        self.since_checkpoint += records.len() as u64;
+        let checkpoint = if self.since_checkpoint >= self.checkpoint_interval() {
+            self.since_checkpoint = 0;
+            Some(Checkpoint::of(&self.state).encode()?)
+        } else {
+            None
+        };
+        let rows = records.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+        let summary = Some(summary(&self.state));
+        let side = std::mem::take(&mut self.beside);
+        let batch = Batch { rows, summary, checkpoint, side };
+        let ack = self.journal.append(batch).await?;
+        self.sent = self.state.seq;
+        self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
+        for job in std::mem::take(&mut self.early) {
+            self.start_job(job);
+        }
+        Ok(())
+    }
+
+    /// A fold is as large as its plan, so a larger plan is folded less often: storing costs one task's row an event at
+    /// most, and a seek folds about as much as it decodes.
+    pub(super) fn checkpoint_interval(&self) -> u64 {
+        CHECKPOINT_INTERVAL.max(self.state.tasks.len() as u64)
+    }
+
+    pub(super) fn on_commit(&mut self, result: Result<Seq, StoreError>) -> Result<(), EngineError> {
+        let batch = self.unacknowledged.pop_front();
+        result?;
+        if let Some(batch) = batch {
+            self.published.send_replace(batch.head);
+            batch.starts.into_iter().for_each(|start| self.start(start));
+        }
+        Ok(())
+    }
+
+    pub(super) fn start(&mut self, start: Start) {
+        match start {
+            Start::Job(job) => self.start_job(*job),
+            Start::Effect(Effect::Cancel(call)) => {
+                self.cancel_attempt(&call);
+            }
+            Start::Effect(Effect::Close(why)) => self.close(why),
+            Start::Effect(Effect::Keep(kept)) => (self.options.keep)(&kept),
+            Start::Effect(Effect::CancelStage) => self.cancel_stage(),
+            Start::Effect(Effect::Brainstorm) => self.brainstorm(),
+            Start::Stage => self.start_stage(),
+            Start::Durable(done) => {
+                let _ = done.send(());
+            }
+            Start::Reply(sender, answer) => {
+                let _ = sender.send(*answer);
+            }
+        }
+    }
+}
+
+/// The outcome of the oldest batch; never resolves while there is none.
+pub(super) async fn acknowledgement(
+    unacknowledged: &mut VecDeque<Unacknowledged>,
+) -> Result<Seq, StoreError> {
+    match unacknowledged.front_mut() {
+        Some(oldest) => (&mut oldest.ack).await,
+        None => std::future::pending().await,
+    }
+}
+
+pub(super) fn row(record: &Record) -> Result<Row, serde_json::Error> {
+    Ok(Row {
+        seq: record.seq,
+        at: record.at,
+        kind: record.event.kind(),
+        task: record.event.task().map(ToString::to_string),
+        payload: record.event.encode()?,
+    })
+}
