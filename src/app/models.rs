@@ -6,9 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 
 use super::App;
-use crate::engine::agent::{
-    AgentKit, AgentLimits, AgentSubtasks, Assets, ReasoningMode, SubtaskParts,
-};
+use crate::engine::agent::{AgentKit, AgentLimits, AgentSubtasks, Assets, SubtaskParts};
 use crate::engine::planner::{ModelDesk, Prompts};
 use crate::engine::{AgentRunner, EngineOptions, Inlet, Port, ShellRunner, port, wall_clock};
 use crate::event::SessionEvent;
@@ -19,6 +17,7 @@ use crate::llm::provider::{
     Choice, Consent, ModelRole, Models, OFFLINE, OllamaProbe, RoleOptions, Situation, choose,
 };
 use crate::model::{Cap, MicroDollars, SessionId};
+use crate::planning::gate::{Forced, GatePolicy, Overrides, Thresholds};
 use crate::replay::spending::{self, Spending};
 use crate::state::SessionState;
 use crate::store::Store;
@@ -64,6 +63,38 @@ impl App {
         let next_ask = Arc::new(AtomicU32::new(state.totals.asks));
         let name = ask.as_ref().map_or_else(|| provider.clone(), |ask| ask.provider.clone());
         Drafter { name, provider, why, ask, models, ledger, raised, next_ask }
+    }
+
+    /// The numbers that agents work by.
+    pub(super) fn agent_limits(&self) -> AgentLimits {
+        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let agents = &self.settings.agents;
+        AgentLimits {
+            loops: small(agents.loops.value),
+            lookups_per_step: small(agents.lookups_per_step.value),
+            ..AgentLimits::of(&self.settings.limits())
+        }
+    }
+
+    /// When something small skips ceremony.
+    pub(super) fn gate_policy(&self) -> GatePolicy {
+        let gate = &self.settings.agents.gate;
+        let overrides = &gate.user_overrides.value;
+        GatePolicy {
+            enabled: gate.policy_enabled.value,
+            thresholds: Thresholds {
+                overlap: gate.retrieval_overlap_threshold.value,
+                conflict: gate.nli_conflict_threshold.value,
+                complexity: gate.complexity_threshold.value,
+            },
+            overrides: Overrides {
+                decision: overrides.decision.as_deref().map(|decision| match decision {
+                    "force_exit" => Forced::ForceExit,
+                    _ => Forced::ForceFull,
+                }),
+                signals: overrides.signals.clone(),
+            },
+        }
     }
 
     fn ledger(&self, state: &SessionState) -> Arc<Ledger> {
@@ -147,10 +178,10 @@ impl Drafter {
         let registry = crate::tools::builtin::registry();
         let known = Known::of(&registry, app.config_dir(), Some(&store.reader()?))?;
         let services = StoreServices::new(store.reader()?);
-        let limits = AgentLimits::of(&app.settings.limits());
-        let (executor, planner, judge) = if self.is_offline() {
+        let limits = app.agent_limits();
+        let (executor, planner, judge, summarizer) = if self.is_offline() {
             let offline = || Arc::new(Dialogue::new(crate::engine::agent::offline_model()));
-            (offline(), offline(), offline())
+            (offline(), offline(), offline(), offline())
         } else {
             let open = async |role| -> anyhow::Result<_> {
                 Ok(Arc::new(self.open(role).await?.spent_by(Spender::Execution)))
@@ -159,6 +190,7 @@ impl Drafter {
                 open(ModelRole::Executor).await?,
                 open(ModelRole::Planner).await?,
                 open(ModelRole::Judge).await?,
+                open(ModelRole::Summarizer).await?,
             )
         };
         let (assets, troubles) = Assets::load(app.config_dir());
@@ -206,13 +238,14 @@ impl Drafter {
             dialogue: executor,
             planner,
             judge,
+            summarizer,
             toolbox,
             types: assets.types,
             prompts: assets.prompts,
             recipes: assets.recipes,
             limits,
-            reasoning_mode: ReasoningMode::default(),
-            gate: crate::planning::gate::GatePolicy::default(),
+            reasoning_mode: app.settings.agents.reasoning_mode.value,
+            gate: app.gate_policy(),
             clock: wall_clock(),
             next_ask: Arc::clone(&self.next_ask),
             asking,

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::{App, PROGRAM};
 use crate::engine::controller::planning::thread_id;
-use crate::engine::planner::{Planner, PlannerSettings};
+use crate::engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
 use crate::engine::{self, Keep, SessionHandle};
 use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
 use crate::llm::provider::Consent;
@@ -22,8 +22,8 @@ use crate::planning::gate::{self, GatePolicy, Signals, complexity, features};
 use crate::planning::offline::{Library, Source};
 use crate::planning::portfolio::{StoredPlan, other_blocks};
 use crate::planning::schedule::OtherBlock;
-use crate::state::{SessionState, SessionStatus};
-use crate::store::{NewSession, SessionSummary, SideWrite, Store};
+use crate::state::SessionState;
+use crate::store::{NewSession, SessionInfo, SessionSummary, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,6 @@ pub struct GoalWish {
     pub goal: String,
     /// What the person set on the command line, over their stored defaults.
     pub policy: PolicyOverride,
-    pub gate: GatePolicy,
     /// A calendar file to plan around.
     pub calendar: Option<PathBuf>,
 }
@@ -99,7 +98,10 @@ impl App {
                 drafter: name,
             }
             .into(),
-            AgentEvent::Gated { decision: gated(&goal, &wish.gate)? }.into(),
+            AgentEvent::Gated {
+                decision: gated(&goal, &self.gate_policy(), u64::from(self.agent_limits().loops))?,
+            }
+            .into(),
         ];
         if asks_style {
             first.push(PlanningEvent::StyleUnknown {}.into());
@@ -120,6 +122,7 @@ impl App {
         session: &SessionId,
         events: Vec<FixedEvent>,
     ) -> anyhow::Result<Planner> {
+        check_tools(&PLAN_TOOLS).context("the tools of planning do not fit together")?;
         let planning = &self.settings.planning;
         Ok(Planner {
             library: Arc::new(self.library()?),
@@ -177,6 +180,12 @@ impl App {
     }
 }
 
+fn user_name(setting: Option<String>, login: Option<String>) -> String {
+    let named = |name: &String| !name.trim().is_empty();
+    let name = setting.filter(named).or(login.filter(named));
+    name.unwrap_or_else(|| "local".to_owned())
+}
+
 /// The name of the person's zone. One that has none, or does not exist, is told; plans are then in UTC.
 fn zone_name() -> String {
     if let Some(name) = TimeZone::system().iana_name() {
@@ -192,12 +201,6 @@ fn zone_name() -> String {
         ));
     }
     "UTC".to_owned()
-}
-
-fn user_name(setting: Option<String>, login: Option<String>) -> String {
-    let named = |name: &String| !name.trim().is_empty();
-    let name = setting.filter(named).or(login.filter(named));
-    name.unwrap_or_else(|| "local".to_owned())
 }
 
 /// The events of a calendar file, for the next two years.
@@ -220,31 +223,18 @@ const OTHER_PLANS: usize = 64;
 
 /// The blocks of the person's other approved plans that are not over yet.
 fn other_plans(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>> {
-    let active = [
-        SessionStatus::Held,
-        SessionStatus::Running,
-        SessionStatus::Paused,
-        SessionStatus::Interrupted,
-        SessionStatus::Yours,
-    ];
-    let mut states = Vec::new();
-    for info in store.list_sessions()? {
-        let status = SessionStatus::from_word(&info.summary.status);
-        if info.id != *own && status.is_some_and(|status| active.contains(&status)) {
-            let state = super::history(store, &info.id)?.state_at(info.head)?;
-            if state.planning.schedule.is_some() && state.may_run() {
-                states.push((info.id, state));
-            }
-        }
-        if states.len() >= OTHER_PLANS {
-            break;
-        }
-    }
+    let scheduled = |(info, state): &(SessionInfo, Arc<SessionState>)| {
+        info.id != *own && state.planning.schedule.is_some() && state.may_run()
+    };
+    let states: Vec<_> = super::today::active(store, &super::today::UNFINISHED, OTHER_PLANS)?
+        .into_iter()
+        .filter(scheduled)
+        .collect();
     let stored: Vec<StoredPlan<'_>> = states
         .iter()
-        .filter_map(|(id, state)| {
+        .filter_map(|(info, state)| {
             Some(StoredPlan {
-                session: id.as_str(),
+                session: info.id.as_str(),
                 title: &state.session.title,
                 schedule: state.planning.schedule.as_deref()?,
                 priority_weight: 1.0,
@@ -326,14 +316,14 @@ const STYLE_NOTE: &str = "preference_probe";
 const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
 /// Whether a single pass is enough, by the words of the goal alone.
-fn gated(goal: &str, policy: &GatePolicy) -> anyhow::Result<serde_json::Value> {
+fn gated(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_json::Value> {
     let signals = Signals {
         // One deterministic drafter gives one sample, which agrees with itself.
         overlap: None,
         conflict: Some(0.0),
         complexity: Some(complexity(features(goal))),
     };
-    let decision = gate::decide(policy, signals, 3, None);
+    let decision = gate::decide(policy, signals, loops, None);
     serde_json::to_value(decision).context("writing the gate's decision")
 }
 

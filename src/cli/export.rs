@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::plan::write_whole;
+use super::session::block_on;
 use super::sessions::records;
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{self, App};
@@ -31,6 +32,9 @@ pub struct ExportArgs {
     /// Write to a file instead of standard output; `json` to a directory writes one file a trace
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Send the spans of `otlp` to a collector, such as http://localhost:4318
+    #[arg(long, value_name = "URL", conflicts_with = "output")]
+    endpoint: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,6 +73,15 @@ pub(super) fn export(shared: &Shared, args: &ExportArgs) -> anyhow::Result<Exit>
     let Some(store) = app.read_store()? else { return Err(app::no_session(&args.session)) };
     let id = app::find(&store, &args.session)?;
     let output = args.output.as_deref();
+    if let Some(endpoint) = &args.endpoint {
+        if args.format != Format::Otlp {
+            return Err(Problem::usage("only spans are sent to a collector")
+                .remedy("add --format otlp, or name a file with -o")
+                .into());
+        }
+        let spans = text(&store, &id, Format::Otlp)?;
+        return block_on(send(endpoint, spans));
+    }
     match args.format {
         Format::Jsonl | Format::JsonlZst => lines(&store, &id, args.format, output)?,
         Format::Json if output.is_some_and(wants_directory) => {
@@ -82,6 +95,38 @@ pub(super) fn export(shared: &Shared, args: &ExportArgs) -> anyhow::Result<Exit>
             }
         }
     }
+    Ok(Exit::Success)
+}
+
+/// Sends spans to a collector by OTLP over HTTP.
+async fn send(endpoint: &str, spans: String) -> anyhow::Result<Exit> {
+    /// How long a collector may take.
+    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+    let base = endpoint.trim_end_matches('/');
+    let url =
+        if base.ends_with("/v1/traces") { base.to_owned() } else { format!("{base}/v1/traces") };
+    let unsent = |what: String| {
+        Problem::failed(format!("the spans were not taken by {url}: {what}"))
+            .remedy("check the address, or write them to a file with -o")
+    };
+    let client = reqwest::Client::builder()
+        .timeout(PATIENCE)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .context("preparing the connection")?;
+    let request = client
+        .post(&url)
+        .header(reqwest::header::CONTENT_TYPE, "application/json")
+        .body(spans.trim_end().to_owned());
+    let answer = request.send().await.map_err(|error| {
+        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+        unsent(format!("{}{}", error.without_url(), cause.unwrap_or_default()))
+    })?;
+    let status = answer.status();
+    if !status.is_success() {
+        return Err(unsent(format!("it answered {status}")).into());
+    }
+    Out::new().line(&format!("the spans were taken by {}", crate::text::clean_line(&url)))?;
     Ok(Exit::Success)
 }
 

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::event::{FORMAT, Record};
 use crate::exchange::incoming::Made;
 use crate::exchange::jsonl::Export;
+use crate::exchange::secrets::Secrets;
 use crate::exchange::{ImportError, foreign, traces};
 use crate::model::SessionId;
 use crate::store::{NewSession, Provenance, SessionSummary, Store, StoreError};
@@ -22,11 +23,25 @@ pub struct ImportArgs {
     /// Give the session a new id, if its own is taken
     #[arg(long)]
     new_id: bool,
+    /// Take out what looks like a secret instead of refusing the file
+    #[arg(long)]
+    redact: bool,
 }
 
 pub(super) fn import(shared: &Shared, args: &ImportArgs) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
     let read = read(&args.file, &app).map_err(|error| problem(&error))?;
+    let read = match read {
+        Read::Export(export) => {
+            let secrets = match args.redact {
+                true => Secrets::TakenOut(app.redactor()),
+                false => Secrets::Refused(app.redactor()),
+            };
+            let export = export.watching(secrets).map_err(|error| problem(&error))?;
+            Read::Export(Box::new(export))
+        }
+        told @ Read::Told { .. } => told,
+    };
     let store = app.open_store()?;
     let (id, from) = take_in(&store, read, args.new_id)?;
     store.index(&id)?;
@@ -59,7 +74,7 @@ pub(super) enum Read {
 pub(super) fn read(path: &Path, app: &App) -> Result<Read, ImportError> {
     if path.is_dir() || path.extension().is_some_and(|ending| ending == "json") {
         let title = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let found = traces::read(path)?;
+        let found = traces::read(path, &app.redactor())?;
         let records = traces::session(&found, &title.unwrap_or_default())?;
         return Ok(Read::Told { source: "traces".to_owned(), records });
     }

@@ -12,8 +12,9 @@ use serde_json::value::RawValue;
 
 use super::{
     AgentEvent, ApprovalEvent, CallEvent, Event, PlanEvent, PlanningEvent, RunEvent, SessionEvent,
-    TaskEvent,
+    Stream, TaskEvent,
 };
+use crate::model::CallId;
 
 /// An event of a kind that this version does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +55,11 @@ impl Event {
 
     /// Reads what [`Event::encode`] wrote, in this version or a newer one of the same major format.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        // The usual case by itself: a seek decodes a hundred of these and more.
+        let envelope = serde_json::from_slice::<Envelope<'_>>(bytes);
+        if let Some(event) = envelope.ok().and_then(|envelope| envelope.known()) {
+            return Ok(event);
+        }
         Ok(serde_json::from_slice(bytes)?)
     }
 
@@ -110,9 +116,43 @@ impl Serialize for Event {
 
 #[derive(Deserialize)]
 struct Envelope<'a> {
-    topic: String,
+    #[serde(borrow)]
+    topic: Cow<'a, str>,
     #[serde(borrow)]
     body: &'a RawValue,
+}
+
+impl Envelope<'_> {
+    /// The event, if this version knows it.
+    fn known(&self) -> Option<Event> {
+        let body = self.body.get();
+        match &*self.topic {
+            "session" => serde_json::from_str(body).map(Event::Session).ok(),
+            "plan" => serde_json::from_str(body).map(Event::Plan).ok(),
+            "approval" => serde_json::from_str(body).map(Event::Approval).ok(),
+            "run" => serde_json::from_str(body).map(Event::Run).ok(),
+            "task" => serde_json::from_str(body).map(Event::Task).ok(),
+            "call" => output(body).or_else(|| serde_json::from_str(body).ok()).map(Event::Call),
+            "planning" => serde_json::from_str(body).map(Event::Planning).ok(),
+            "agent" => serde_json::from_str(body).map(Event::Agent).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// Output is most of a long session. Read by itself it need not be buffered to find out what it is.
+fn output(body: &str) -> Option<CallEvent> {
+    #[derive(Deserialize)]
+    struct Output {
+        call: CallId,
+        stream: Stream,
+        text: String,
+    }
+    if !body.starts_with(r#"{"kind":"output","#) {
+        return None;
+    }
+    let Output { call, stream, text } = serde_json::from_str(body).ok()?;
+    Some(CallEvent::Output { call, stream, text })
 }
 
 impl<'de> Deserialize<'de> for Event {
@@ -123,19 +163,7 @@ impl<'de> Deserialize<'de> for Event {
             serde_json::from_str::<serde::de::IgnoredAny>(raw.get()).map_err(D::Error::custom)?;
             return Ok(unknown("", raw.get()));
         };
-        let body = envelope.body.get();
-        let known = match envelope.topic.as_str() {
-            "session" => serde_json::from_str(body).map(Self::Session).ok(),
-            "plan" => serde_json::from_str(body).map(Self::Plan).ok(),
-            "approval" => serde_json::from_str(body).map(Self::Approval).ok(),
-            "run" => serde_json::from_str(body).map(Self::Run).ok(),
-            "task" => serde_json::from_str(body).map(Self::Task).ok(),
-            "call" => serde_json::from_str(body).map(Self::Call).ok(),
-            "planning" => serde_json::from_str(body).map(Self::Planning).ok(),
-            "agent" => serde_json::from_str(body).map(Self::Agent).ok(),
-            _ => None,
-        };
-        Ok(known.unwrap_or_else(|| unknown(&envelope.topic, raw.get())))
+        Ok(envelope.known().unwrap_or_else(|| unknown(&envelope.topic, raw.get())))
     }
 }
 

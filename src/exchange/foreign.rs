@@ -9,7 +9,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::limits::{ImportError, Lines, MAX_EVENTS};
+use super::limits::{ImportError, Lines, MAX_VALUES};
+use super::secrets::take_out;
 use crate::event::{
     AgentEvent, Event, FORMAT, PlanEvent, Record, RunCounts, RunEvent, SessionEvent, TaskEvent,
 };
@@ -51,23 +52,32 @@ impl Program {
     }
 }
 
+/// The longest transcript that is read.
+const MOST: u64 = 64 << 20;
+
 /// Reads a transcript and tells it as a session.
 pub fn read(path: &Path, redactor: &Redactor) -> Result<(Program, Vec<Record>), ImportError> {
     let mut lines = Lines::open(path)?;
     let mut values = Vec::new();
-    let mut program = None;
+    let (mut program, mut held) = (None, 0);
     while let Some(text) = lines.next_line()? {
         if text.trim().is_empty() {
             continue;
         }
         let mut value: Value = serde_json::from_str(&text)
             .map_err(|error| ImportError::line(lines.number(), format!("is no JSON: {error}")))?;
-        redact(redactor, &mut value);
+        take_out(redactor, &mut value);
         program = program.or_else(|| Program::of_line(&value));
         values.push(value);
-        if values.len() as u64 > MAX_EVENTS {
-            let what = "the number of records".to_owned();
-            return Err(ImportError::TooMuch { what, limit: MAX_EVENTS });
+        // All of it is in memory at once, since what a transcript is about may stand anywhere in it.
+        held += lines.values();
+        if held > MAX_VALUES {
+            let what = "the number of values in a transcript".to_owned();
+            return Err(ImportError::TooMuch { what, limit: MAX_VALUES as u64 });
+        }
+        if lines.bytes() > MOST {
+            let what = "the length of a transcript".to_owned();
+            return Err(ImportError::TooMuch { what, limit: MOST });
         }
     }
     let Some(program) = program else {
@@ -89,15 +99,6 @@ pub fn read(path: &Path, redactor: &Redactor) -> Result<(Program, Vec<Record>), 
     }
     story.complete(&task, None);
     Ok((program, story.finish()?))
-}
-
-fn redact(redactor: &Redactor, value: &mut Value) {
-    match value {
-        Value::String(text) => *text = redactor.redact(text).into_owned(),
-        Value::Array(items) => items.iter_mut().for_each(|item| redact(redactor, item)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| redact(redactor, field)),
-        _ => {}
-    }
 }
 
 fn text_of<'v>(value: &'v Value, name: &str) -> Option<&'v str> {

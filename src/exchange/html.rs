@@ -16,11 +16,19 @@ const STEPS: usize = 20_000;
 const BOX: (i64, i64) = (180, 44);
 const GAP: (i64, i64) = (60, 18);
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1b1f24;background:#fff}\
-h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse}td,th{padding:.2rem .8rem .2rem 0;text-align:left;vertical-align:top}\
-svg{max-width:100%;height:auto}.k{color:#57606a;display:inline-block;min-width:5.5rem}.t{color:#57606a;font-variant-numeric:tabular-nums}\
-pre{white-space:pre-wrap;background:#f6f8fa;padding:.5rem;margin:.2rem 0 .6rem}details>summary{cursor:pointer}\
-@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}pre{background:#161b22}.k,.t{color:#8b949e}}";
+const STYLE: &str = ":root{--fg:#1b1f24;--dim:#57606a;--line:#d0d7de;--bg:#fff;--soft:#f6f8fa;--wait:#6e7781;--run:#0969da;--yours:#8250df;--done:#1a7f37;--fail:#cf222e;--skip:#9a6700}\
+@media(prefers-color-scheme:dark){:root{--fg:#e6edf3;--dim:#9198a1;--line:#30363d;--bg:#0d1117;--soft:#161b22;--wait:#8b949e;--run:#58a6ff;--yours:#bc8cff;--done:#3fb950;--fail:#ff7b72;--skip:#d29922}}\
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:76rem;padding:0 1rem;color:var(--fg);background:var(--bg)}\
+h1{font-size:1.6rem;margin:0 0 .3rem}h2{font-size:1.15rem;margin:2.2rem 0 .6rem;border-bottom:1px solid var(--line);padding-bottom:.25rem}\
+p{margin:.2rem 0}table{border-collapse:collapse;width:100%}td,th{padding:.3rem .9rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}\
+th{color:var(--dim);font-weight:500}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
+.graph{overflow-x:auto}svg{display:block}svg text{font:12px system-ui,sans-serif}svg .d,.d{fill:var(--dim);color:var(--dim)}svg path{fill:none;stroke:var(--dim)}\
+.wait{--c:var(--wait)}.run{--c:var(--run)}.yours{--c:var(--yours)}.done{--c:var(--done)}.fail{--c:var(--fail)}.skip{--c:var(--skip)}\
+svg rect{fill:var(--soft);stroke:var(--c)}svg .m{fill:var(--c)}b.m{color:var(--c);font-weight:600}\
+.s{display:grid;grid-template-columns:9rem 6rem 8rem 1fr;gap:0 .6rem;padding:.12rem 0;font-size:14px}.s>*{overflow-wrap:anywhere}\
+.t{color:var(--dim);font-variant-numeric:tabular-nums}.k{color:var(--dim)}details>summary{list-style:none;cursor:pointer}details>summary .x::after{content:\" ▸\";color:var(--dim)}\
+details[open]>summary .x::after{content:\" ▾\"}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);border:1px solid var(--line);border-radius:4px;padding:.6rem;margin:.2rem 0 .6rem;font-size:13px}\
+@media(max-width:50rem){.s{grid-template-columns:1fr}}";
 
 /// The page. Records are all of the session's, `state` their fold.
 pub fn page(state: &SessionState, records: &[Record], zone: &TimeZone) -> String {
@@ -67,14 +75,15 @@ fn escaped(text: &str) -> String {
     out
 }
 
+/// The mark of a status, and the class its colour goes by. Shapes differ, so that colour is never needed.
 fn glyph(status: TaskStatus) -> (&'static str, &'static str) {
     match status {
-        TaskStatus::Pending => ("○", "#8c959f"),
-        TaskStatus::Running => ("●", "#0969da"),
-        TaskStatus::Yours => ("◆", "#8250df"),
-        TaskStatus::Done => ("✓", "#1a7f37"),
-        TaskStatus::Failed => ("✗", "#cf222e"),
-        TaskStatus::Skipped(_) => ("»", "#9a6700"),
+        TaskStatus::Pending => ("·", "wait"),
+        TaskStatus::Running => ("►", "run"),
+        TaskStatus::Yours => ("@", "yours"),
+        TaskStatus::Done => ("✓", "done"),
+        TaskStatus::Failed => ("✗", "fail"),
+        TaskStatus::Skipped(_) => ("»", "skip"),
     }
 }
 
@@ -93,7 +102,7 @@ fn graph(state: &SessionState, out: &mut String) {
     let height = filled.values().max().copied().unwrap_or(1) * (BOX.1 + GAP.1);
     let _ = writeln!(
         out,
-        "<h2>Graph</h2>\n<svg viewBox=\"-4 -4 {} {}\" width=\"{width}\" role=\"img\" aria-label=\"task graph\" font-size=\"12\">",
+        "<h2>Graph</h2>\n<div class=\"graph\"><svg viewBox=\"-4 -4 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"task graph\">",
         width + 8,
         height + 8
     );
@@ -105,7 +114,7 @@ fn graph(state: &SessionState, out: &mut String) {
             let (x2, y2) = (x, y + BOX.1 / 2);
             let _ = writeln!(
                 out,
-                "<path d=\"M{x1} {y1}C{} {y1} {} {y2} {x2} {y2}\" fill=\"none\" stroke=\"#8c959f\"/>",
+                "<path d=\"M{x1} {y1}C{} {y1} {} {y2} {x2} {y2}\"/>",
                 x1 + GAP.0 / 2,
                 x2 - GAP.0 / 2
             );
@@ -113,13 +122,13 @@ fn graph(state: &SessionState, out: &mut String) {
     }
     for (task, (_, row)) in current.plan.tasks.iter().zip(state.tasks.iter()) {
         let Some(&(x, y)) = places.get(&task.id) else { continue };
-        let (mark, color) = glyph(row.status);
+        let (mark, class) = glyph(row.status);
         let thick = if current.facts.critical_path.contains(&task.id) { 3 } else { 1 };
         let words = |text: &str| escaped(&text.chars().take(26).collect::<String>());
         let _ = writeln!(
             out,
-            "<g><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"4\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{thick}\"/>\
-             <text x=\"{}\" y=\"{}\" fill=\"{color}\">{mark} {}</text><text x=\"{}\" y=\"{}\" fill=\"#8c959f\">{}</text></g>",
+            "<g class=\"{class}\"><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"4\" stroke-width=\"{thick}\"/>\
+             <text x=\"{}\" y=\"{}\" class=\"m\">{mark} {}</text><text x=\"{}\" y=\"{}\" class=\"d\">{}</text></g>",
             escaped(&text::clean_line(&task.description)),
             BOX.0,
             BOX.1,
@@ -131,26 +140,27 @@ fn graph(state: &SessionState, out: &mut String) {
             words(&text::clean_line(&task.description)),
         );
     }
-    out.push_str("</svg>\n");
+    out.push_str("</svg></div>\n");
 }
 
 fn tasks(state: &SessionState, out: &mut String) {
     let Some(current) = &state.plan.current else { return };
     let now = state.at.unwrap_or_default();
-    out.push_str("<h2>Tasks</h2>\n<table>\n<tr><th>task</th><th>what</th><th>outcome</th><th>tries</th><th>time</th></tr>\n");
+    out.push_str("<h2>Tasks</h2>\n<table>\n<tr><th>task</th><th>what</th><th>outcome</th><th class=\"n\">tries</th><th class=\"n\">tokens</th><th class=\"n\">time</th></tr>\n");
     for (node, (id, row)) in current.plan.tasks.iter().zip(state.tasks.iter()) {
-        let (mark, _) = glyph(row.status);
+        let (mark, class) = glyph(row.status);
         let time =
             row.elapsed_ms(now).map(|ms| units::elapsed(std::time::Duration::from_millis(ms)));
         let why = row.failure.as_ref().map(|failure| format!(", {}", failure.message));
         let _ = writeln!(
             out,
-            "<tr><td>{}</td><td>{}</td><td>{mark} {}{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr class=\"{class}\"><td>{}</td><td>{}</td><td><b class=\"m\">{mark} {}</b>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             escaped(&text::clean_line(id.as_str())),
             escaped(&text::clean_line(&node.description)),
             row.status.word(),
             escaped(&text::clean_line(&why.unwrap_or_default())),
             row.attempt,
+            units::tokens(row.tokens),
             time.unwrap_or_default(),
         );
     }
@@ -163,9 +173,10 @@ fn trace(records: &[Record], zone: &TimeZone, out: &mut String) {
     for entry in entries.by_ref().take(STEPS) {
         let at = entry.at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
         let task =
-            entry.task.map(|task| format!("<b>{}</b> ", escaped(&text::clean_line(task.as_str()))));
+            entry.task.map(|task| format!("<b>{}</b>", escaped(&text::clean_line(task.as_str()))));
+        let folds = if entry.body.is_some() { " x" } else { "" };
         let head = format!(
-            "<span class=\"t\">{} {at}</span> <span class=\"k\">{}</span> {}{}",
+            "<span class=\"t\">{at} · {}</span><span class=\"k\">{}</span><span>{}</span><span class=\"w{folds}\">{}</span>",
             entry.seq,
             entry.kind.word(),
             task.unwrap_or_default(),
@@ -174,11 +185,13 @@ fn trace(records: &[Record], zone: &TimeZone, out: &mut String) {
         match entry.body {
             Some(body) => {
                 let body = escaped(&text::clean(&body));
-                let _ =
-                    writeln!(out, "<details><summary>{head}</summary><pre>{body}</pre></details>");
+                let _ = writeln!(
+                    out,
+                    "<details><summary class=\"s\">{head}</summary><pre>{body}</pre></details>"
+                );
             }
             None => {
-                let _ = writeln!(out, "<div>{head}</div>");
+                let _ = writeln!(out, "<div class=\"s\">{head}</div>");
             }
         }
     }

@@ -6,7 +6,7 @@ use super::jsonl::Export;
 use super::limits::ImportError;
 use crate::event::{Event, PlanEvent, Record};
 use crate::planning::plan_file::{MAX_LINKS, MAX_TASKS};
-use crate::replay::CHECKPOINT_INTERVAL;
+use crate::replay::checkpoint_interval;
 use crate::state::{Checkpoint, SessionState};
 use crate::store::{Arrival, Incoming, Row, SessionSummary};
 
@@ -105,7 +105,7 @@ impl Fold {
         }
         self.state.apply(&Record { seq: row.seq, at: row.at, event });
         self.since_checkpoint += 1;
-        if self.since_checkpoint < CHECKPOINT_INTERVAL.max(self.state.tasks.len() as u64) {
+        if self.since_checkpoint < checkpoint_interval(self.state.tasks.len()) {
             return Ok(None);
         }
         self.since_checkpoint = 0;

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::incoming::Checked;
 use super::limits::{ImportError, Lines, MAX_EVENTS};
+use super::secrets::{Secrets, take_out};
 use crate::event::FORMAT;
 use crate::model::{Digest, Seq, SessionId};
 use crate::store::{
@@ -171,6 +172,7 @@ pub struct Export {
     lines: Lines,
     seen: u64,
     chain: Option<Digest>,
+    secrets: Secrets,
 }
 
 impl Export {
@@ -197,7 +199,41 @@ impl Export {
             let what = format!("a session of {} events", header.events);
             return Err(ImportError::TooMuch { what, limit: MAX_EVENTS });
         }
-        Ok(Some(Self { header, text, lines, seen: 0, chain: None }))
+        let secrets = Secrets::default();
+        Ok(Some(Self { header, text, lines, seen: 0, chain: None, secrets }))
+    }
+
+    /// Says what becomes of secrets, and looks for them in the header at once.
+    pub fn watching(mut self, secrets: Secrets) -> Result<Self, ImportError> {
+        let mut header = serde_json::to_value(&self.header)
+            .map_err(|error| ImportError::line(1, error.to_string()))?;
+        match &secrets {
+            Secrets::Refused(redactor) if take_out(redactor, &mut header) => {
+                return Err(ImportError::Secret { line: 1 });
+            }
+            Secrets::TakenOut(redactor) => {
+                take_out(redactor, &mut header);
+                self.header = serde_json::from_value(header)
+                    .map_err(|error| ImportError::line(1, format!("is no header: {error}")))?;
+            }
+            _ => {}
+        }
+        self.secrets = secrets;
+        Ok(self)
+    }
+
+    /// An event without its secrets, or none at all.
+    fn safe(&self, payload: &str, line: u64) -> Result<Vec<u8>, ImportError> {
+        let (Secrets::Refused(redactor) | Secrets::TakenOut(redactor)) = &self.secrets else {
+            return Ok(payload.as_bytes().to_vec());
+        };
+        let unreadable = |error: serde_json::Error| ImportError::line(line, error.to_string());
+        let mut value = serde_json::from_str(payload).map_err(unreadable)?;
+        match (take_out(redactor, &mut value), &self.secrets) {
+            (false, _) => Ok(payload.as_bytes().to_vec()),
+            (true, Secrets::TakenOut(_)) => serde_json::to_vec(&value).map_err(unreadable),
+            (true, _) => Err(ImportError::Secret { line }),
+        }
     }
 
     /// The next event, checked as far as it can be by itself.
@@ -236,7 +272,7 @@ impl Export {
             at: line.at,
             kind: line.kind.into(),
             task: line.task,
-            payload: line.event.get().as_bytes().to_vec(),
+            payload: self.safe(line.event.get(), number)?,
         }))
     }
 
@@ -252,7 +288,12 @@ impl Export {
                 ..SessionSummary::default()
             },
         };
-        let from = Provenance { source: SOURCE.to_owned(), header: self.text.clone() };
+        // Without its secrets it is no longer the file that its header vouches for.
+        let header = match self.secrets {
+            Secrets::TakenOut(_) => String::new(),
+            _ => self.text.clone(),
+        };
+        let from = Provenance { source: SOURCE.to_owned(), header };
         let bookmarks = self.header.bookmarks.clone();
         (new, from, bookmarks, Checked::new(self))
     }

@@ -9,7 +9,9 @@ pub const MAX_BYTES: u64 = 1 << 30;
 /// The most events a session may hold.
 pub const MAX_EVENTS: u64 = 5_000_000;
 /// The longest line.
-pub const MAX_LINE: usize = 64 << 20;
+pub const MAX_LINE: usize = 24 << 20;
+/// The most values in what is read at once, since each takes far more memory than its bytes in the file.
+pub const MAX_VALUES: usize = 2_000_000;
 /// How deep JSON may be nested.
 pub const MAX_DEPTH: usize = 128;
 /// How many times larger than itself a compressed file may become, beyond a first allowance.
@@ -31,6 +33,8 @@ pub enum ImportError {
     Newer { found: u32, known: u32 },
     #[error("{what} is above the limit of {limit}")]
     TooMuch { what: String, limit: u64 },
+    #[error("line {line} holds what looks like a secret")]
+    Secret { line: u64 },
     #[error("{0}")]
     Other(String),
 }
@@ -42,6 +46,7 @@ impl ImportError {
             Self::Unreadable { .. } | Self::NotAFile { .. } => "name a file that can be read",
             Self::Newer { .. } => "use the newer Planwright that wrote it",
             Self::TooMuch { .. } => "split it, or import it where it was made",
+            Self::Secret { .. } => "add --redact to import it without its secrets",
             Self::Line { .. } | Self::Other(_) => {
                 "the file is damaged or not of a kind that is known; nothing was imported"
             }
@@ -59,6 +64,7 @@ pub struct Lines {
     number: u64,
     read: u64,
     most: u64,
+    values: usize,
 }
 
 impl std::fmt::Debug for Lines {
@@ -85,7 +91,7 @@ impl Lines {
         } else {
             (Box::new(file), MAX_BYTES)
         };
-        Ok(Self { reader, number: 0, read: 0, most })
+        Ok(Self { reader, number: 0, read: 0, most, values: 0 })
     }
 
     /// The next line without its end; `None` at the end of the file. A last line without an end is a file cut short.
@@ -116,12 +122,28 @@ impl Lines {
         }
         bytes.pop();
         self.number = number;
-        if depth(&bytes) > MAX_DEPTH {
+        let shape = Shape::of(&bytes);
+        if shape.depth > MAX_DEPTH {
             return Err(ImportError::line(number, format!("is nested deeper than {MAX_DEPTH}")));
+        }
+        self.values = shape.values;
+        if self.values > MAX_VALUES {
+            let what = format!("the number of values in line {number}");
+            return Err(ImportError::TooMuch { what, limit: MAX_VALUES as u64 });
         }
         String::from_utf8(bytes)
             .map(Some)
             .map_err(|_| ImportError::line(number, "is not text in UTF-8"))
+    }
+
+    /// How many values the line that was read last holds, at most.
+    pub fn values(&self) -> usize {
+        self.values
+    }
+
+    /// How many bytes were read so far.
+    pub fn bytes(&self) -> u64 {
+        self.read
     }
 
     /// The number of the line that was read last.
@@ -130,23 +152,36 @@ impl Lines {
     }
 }
 
-/// How deep brackets are nested outside of strings, found without building anything.
-pub fn depth(json: &[u8]) -> usize {
-    let (mut now, mut deepest, mut in_string, mut escaped) = (0usize, 0, false, false);
-    for byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                now += 1;
-                deepest = deepest.max(now);
+/// What JSON would become in memory, found without building anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// How deep brackets are nested.
+    pub depth: usize,
+    /// How many values there are, at most.
+    pub values: usize,
+}
+
+impl Shape {
+    pub fn of(json: &[u8]) -> Self {
+        let (mut now, mut deepest, mut values) = (0usize, 0, 1);
+        let (mut in_string, mut escaped) = (false, false);
+        for byte in json {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if in_string => escaped = true,
+                b'"' => in_string = !in_string,
+                b'[' | b'{' if !in_string => {
+                    now += 1;
+                    values += 1;
+                    deepest = deepest.max(now);
+                }
+                b',' if !in_string => values += 1,
+                b']' | b'}' if !in_string => now = now.saturating_sub(1),
+                _ => {}
             }
-            b']' | b'}' if !in_string => now = now.saturating_sub(1),
-            _ => {}
         }
+        Self { depth: deepest, values }
     }
-    deepest
 }
 
 /// Reads a whole file of JSON that is not made of lines, within the same limits.
@@ -164,8 +199,13 @@ pub fn read_json(path: &Path, most: u64) -> Result<serde_json::Value, ImportErro
     File::open(path)
         .and_then(|file| file.take(most).read_to_end(&mut bytes))
         .map_err(unreadable)?;
-    if depth(&bytes) > MAX_DEPTH {
+    let shape = Shape::of(&bytes);
+    if shape.depth > MAX_DEPTH {
         return Err(ImportError::Other(format!("{} is nested too deep", path.display())));
+    }
+    if shape.values > MAX_VALUES {
+        let what = format!("the number of values in {}", path.display());
+        return Err(ImportError::TooMuch { what, limit: MAX_VALUES as u64 });
     }
     serde_json::from_slice(&bytes)
         .map_err(|error| ImportError::Other(format!("{} is no JSON: {error}", path.display())))
@@ -177,8 +217,8 @@ mod tests {
 
     #[test]
     fn depth_counts_brackets_outside_of_strings() {
-        assert_eq!(depth(br#"{"a":[1,"[[[\"[["]}"#), 2);
-        assert_eq!(depth(&vec![b'['; 2_000_000]), 2_000_000);
-        assert_eq!(depth(b""), 0);
+        assert_eq!(Shape::of(br#"{"a":[1,"[[[\"[,["]}"#), Shape { depth: 2, values: 4 });
+        assert_eq!(Shape::of(&vec![b'['; 2_000_000]).depth, 2_000_000);
+        assert_eq!(Shape::of(b"").depth, 0);
     }
 }

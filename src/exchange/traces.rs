@@ -6,12 +6,14 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::foreign::Story;
-use super::limits::{ImportError, read_json};
+use super::limits::{ImportError, MAX_BYTES, read_json};
+use super::secrets::take_out;
 use crate::event::Record;
 use crate::model::{ReActStep, ReActTrace, StepAction, TaskId};
+use crate::text::Redactor;
 
 /// The most that one file of traces may hold.
-const MOST: u64 = 256 << 20;
+const MOST: u64 = 64 << 20;
 /// How many files of a directory are read.
 const MOST_FILES: usize = 10_000;
 
@@ -63,9 +65,14 @@ pub fn file_name(trace_id: &str) -> String {
 }
 
 /// Reads traces: one, an array of them, or all `.json` files of a directory.
-pub fn read(path: &Path) -> Result<Vec<ReActTrace>, ImportError> {
+pub fn read(path: &Path, redactor: &Redactor) -> Result<Vec<ReActTrace>, ImportError> {
+    let one = |file: &Path, most: u64| {
+        let mut value = read_json(file, most)?;
+        take_out(redactor, &mut value);
+        of_value(value)
+    };
     if !path.is_dir() {
-        return of_value(read_json(path, MOST)?);
+        return one(path, MOST);
     }
     let unreadable = |source| ImportError::Unreadable { path: path.to_owned(), source };
     let mut files: Vec<_> = std::fs::read_dir(path)
@@ -79,9 +86,10 @@ pub fn read(path: &Path) -> Result<Vec<ReActTrace>, ImportError> {
         let what = format!("{} files", files.len());
         return Err(ImportError::TooMuch { what, limit: MOST_FILES as u64 });
     }
-    let mut traces = Vec::new();
+    let (mut traces, mut left) = (Vec::new(), MAX_BYTES);
     for file in files {
-        traces.extend(of_value(read_json(&file, MOST)?)?);
+        traces.extend(one(&file, MOST.min(left))?);
+        left = left.saturating_sub(std::fs::metadata(&file).map_or(0, |found| found.len()));
     }
     Ok(traces)
 }

@@ -9,9 +9,14 @@ use crate::model::Seq;
 use crate::state::timeline::Timeline;
 use crate::state::{Checkpoint, SessionState};
 
-/// A fold is stored this often, so that a seek folds about this many records at most; that of a plan with more tasks
-/// than this once in as many events as it has tasks.
-pub const CHECKPOINT_INTERVAL: u64 = 128;
+/// A fold of a small plan is stored this often, so that a seek folds about this many records at most.
+const CHECKPOINT_INTERVAL: u64 = 64;
+
+/// How many events pass between two stored folds. A fold is as large as its plan, so a larger plan is folded less often:
+/// storing costs two tasks' rows an event at most, and a seek folds about half as much as it decodes.
+pub fn checkpoint_interval(tasks: usize) -> u64 {
+    CHECKPOINT_INTERVAL.max(tasks as u64 / 2)
+}
 
 /// Records are fetched in runs of this many.
 const PAGE: u64 = 256;

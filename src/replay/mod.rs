@@ -10,6 +10,6 @@ pub mod library;
 mod source;
 pub mod spending;
 
-pub use history::{CHECKPOINT_INTERVAL, History};
+pub use history::{History, checkpoint_interval};
 pub use journal::JournalSource;
 pub use source::{MemorySource, RecordSource, SourceError};

@@ -57,6 +57,8 @@ pub struct PlanningSlice {
     pub excluded_options: Vec<String>,
     pub accepted_late: bool,
     pub low_confidence: bool,
+    /// What the scout gate decided last.
+    pub gate: Option<crate::planning::gate::GateDecision>,
     /// The scout gate found the goal small, and the person had set no policy.
     pub small_goal: bool,
     /// What kept the last draft from being usable.

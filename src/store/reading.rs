@@ -129,14 +129,18 @@ impl Reader {
         (key, first): (i64, Seq),
         task: Option<&str>,
     ) -> Result<Option<Run>, StoreError> {
-        const PAYLOADS: &str = "SELECT payloads FROM segment WHERE session = ? AND first_seq = ?";
+        const BOTH: &str =
+            "SELECT contents, last_seq, payloads FROM segment WHERE session = ? AND first_seq = ?";
         let broken = |error: io::Error| unreadable(&self.database, first, &error);
-        let contents = self.contents((key, first))?;
-        if task.is_some_and(|task| !contents.has_task(task)) {
-            return Ok(None);
-        }
-        self.stored(PAYLOADS, (key, first), |frame, _| {
-            contents.with(&mut self.decoder.borrow_mut(), first, frame).map(Some).map_err(broken)
+        self.stored(BOTH, (key, first), |frame, row| {
+            let contents = self.whole(first, frame, row)?;
+            if task.is_some_and(|task| !contents.has_task(task)) {
+                return Ok(None);
+            }
+            let payloads = row.get_ref(2).and_then(|value| Ok(value.as_blob()?));
+            let payloads = payloads.doing(READING, &self.database)?;
+            let run = contents.with(&mut self.decoder.borrow_mut(), first, payloads);
+            run.map(Some).map_err(broken)
         })
     }
 
@@ -144,13 +148,21 @@ impl Reader {
     fn contents(&self, (key, first): (i64, Seq)) -> Result<Contents, StoreError> {
         const CONTENTS: &str =
             "SELECT contents, last_seq FROM segment WHERE session = ? AND first_seq = ?";
-        self.stored(CONTENTS, (key, first), |frame, row| {
-            let contents = Contents::decode(&mut self.decoder.borrow_mut(), frame)
-                .map_err(|error| unreadable(&self.database, first, &error))?;
-            let last = unsigned(row.get(1).doing(READING, &self.database)?);
-            let complete = first.0 + contents.len() as u64 == last + 1;
-            if complete { Ok(contents) } else { Err(self.lost(first)) }
-        })
+        self.stored(CONTENTS, (key, first), |frame, row| self.whole(first, frame, row))
+    }
+
+    /// The contents of a run, if they tell of all its events.
+    fn whole(
+        &self,
+        first: Seq,
+        frame: &[u8],
+        row: &rusqlite::Row<'_>,
+    ) -> Result<Contents, StoreError> {
+        let contents = Contents::decode(&mut self.decoder.borrow_mut(), frame)
+            .map_err(|error| unreadable(&self.database, first, &error))?;
+        let last = unsigned(row.get(1).doing(READING, &self.database)?);
+        let complete = first.0 + contents.len() as u64 == last + 1;
+        if complete { Ok(contents) } else { Err(self.lost(first)) }
     }
 
     /// Looks at a compressed column where it lies, without a copy.

@@ -1,5 +1,6 @@
 //! Finding events by their words, in one session or in all of them.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use rusqlite::{OptionalExtension, params};
@@ -45,15 +46,18 @@ impl WordQuery {
         true
     }
 
-    /// What the index is asked. Words that it does not keep are left to the look at the text itself.
-    fn expression(&self) -> Option<String> {
+    /// What the index is asked: for whole words, or with the last as the beginning of one. Words that it does not keep
+    /// are left to the look at the text itself.
+    fn expression(&self, whole: bool) -> Option<String> {
         let last = self.words.len().saturating_sub(1);
         let kept: Vec<String> = self
             .words
             .iter()
             .enumerate()
             .filter(|(_, word)| is_kept(word))
-            .map(|(place, word)| format!("\"{word}\"{}", if place == last { "*" } else { "" }))
+            .map(|(place, word)| {
+                format!("\"{word}\"{}", if place == last && !whole { "*" } else { "" })
+            })
             .collect();
         (!kept.is_empty()).then(|| kept.join(" AND "))
     }
@@ -81,23 +85,28 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
 
 impl Reader {
     /// Visits events that may hold the words: first those that are not indexed yet, then the others, the newest
-    /// sessions first and the newest events of each first. What a fork shares with its parent is found there.
+    /// sessions first and the newest events of each first. Of those that are indexed the ones with the whole words come
+    /// before those in which the last is the beginning of a longer one. What a fork shares with its parent is found there.
     pub fn find(
         &self,
         query: &WordQuery,
         mut visit: impl FnMut(&SessionId, Row) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let expression = query.expression();
-        let all = expression.is_none();
+        let all = query.expression(true).is_none();
         for (id, part) in self.to_scan(query.session.as_ref(), all)? {
             if self.backward(part, None, &mut |row| visit(&id, row))?.is_break() {
                 return Ok(());
             }
         }
-        match expression {
-            Some(expression) => self.find_indexed(query, &expression, &mut visit),
-            None => Ok(()),
+        // The index walks along whole words and stops early; for beginnings it first gathers all there are.
+        let mut seen = HashSet::new();
+        for whole in [true, false] {
+            let Some(expression) = query.expression(whole) else { return Ok(()) };
+            if self.find_indexed(query, &expression, &mut seen, &mut visit)?.is_break() {
+                return Ok(());
+            }
         }
+        Ok(())
     }
 
     /// The parts of sessions that have to be read through: what is not indexed, or everything.
@@ -126,8 +135,9 @@ impl Reader {
         &self,
         query: &WordQuery,
         expression: &str,
+        seen: &mut HashSet<i64>,
         visit: &mut impl FnMut(&SessionId, Row) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<ControlFlow<()>, StoreError> {
         const SQL: &str = "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid BETWEEN ?2 AND ?3
             ORDER BY rowid DESC LIMIT ?4";
         let (first, last) = match &query.session {
@@ -144,6 +154,9 @@ impl Reader {
         let mut session: Option<(i64, Option<SessionId>)> = None;
         while let Some(row) = rows.next().doing(SEARCHING, &self.database)? {
             let id: i64 = row.get(0).doing(SEARCHING, &self.database)?;
+            if !seen.insert(id) {
+                continue;
+            }
             let (key, seq) = (id >> KEY_SHIFT, Seq(unsigned(id & ((1 << KEY_SHIFT) - 1))));
             let known = session.take().filter(|(known, _)| *known == key);
             let (_, name) = session.insert(match known {
@@ -153,10 +166,10 @@ impl Reader {
             let Some(name) = name else { continue };
             let part = Part { key, first: seq, last: seq };
             if self.forward(part, None, &mut |row| visit(name, row))?.is_break() {
-                return Ok(());
+                return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The id of a session that is not hidden.
@@ -184,7 +197,7 @@ mod tests {
         assert!(WordQuery::of("").matches("anything"));
         assert!(WordQuery::of("größe").matches("Die GRÖSSE, die Größe"));
         assert_eq!(kept_words("b a 9f86d081884c7d65 b v2"), "a b v2");
-        assert_eq!(WordQuery::of("9f86d081884c7d65").expression(), None);
-        assert_eq!(WordQuery::of("sum 9f86d081884c7d65").expression().unwrap(), "\"sum\"");
+        assert_eq!(WordQuery::of("9f86d081884c7d65").expression(false), None);
+        assert_eq!(WordQuery::of("sum 9f86d081884c7d65").expression(false).unwrap(), "\"sum\"");
     }
 }

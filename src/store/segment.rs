@@ -17,7 +17,7 @@ use crate::model::Seq;
 use crate::state::timeline::Outline;
 
 /// How many events a sealed run has at most. More would compress a little better and make seeking slower.
-pub(super) const RUN: usize = 256;
+pub(super) const RUN: usize = 128;
 
 /// How many bytes of payload a run has at most, unless a single event is larger.
 pub(super) const RUN_BYTES: usize = 512 << 10;

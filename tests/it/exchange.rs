@@ -133,11 +133,63 @@ fn hostile_imports_give_a_clear_error_and_leave_the_store_as_it_was() {
     refused(&place, "bomb.zst", &bomb, "above the limit");
     bomb.truncate(bomb.len() / 2);
     refused(&place, "half-bomb.zst", &bomb, "");
-    for odd in ["/dev/zero", "/dev/null"] {
-        let output = place.run(&["import", odd]);
-        assert_eq!(output.status.code(), Some(2), "{odd}");
-        assert!(errors(&output).contains("no ordinary file"), "{}", errors(&output));
+    // What never ends is refused by what it is, under any name and through any link.
+    let fifo = file(&place, "fifo.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let traces = file(&place, "fifo.json");
+    assert!(std::process::Command::new("mkfifo").arg(&traces).status().unwrap().success());
+    let (link, loose) = (file(&place, "zero.jsonl"), file(&place, "loose.jsonl"));
+    std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+    std::os::unix::fs::symlink("nowhere", &loose).unwrap();
+    let dir = place.work().join("traces");
+    std::fs::create_dir(&dir).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", dir.join("a.json")).unwrap();
+    let dir = dir.to_string_lossy().into_owned();
+    for odd in ["/dev/zero", "/dev/null", &fifo, &traces, &link, &dir] {
+        for command in ["import", "replay"] {
+            let output = place.run(&[command, odd, "--headless"]);
+            assert_eq!(output.status.code(), Some(2), "{command} {odd}");
+            assert!(errors(&output).contains("no ordinary file"), "{}", errors(&output));
+        }
     }
+    assert_eq!(place.run(&["import", &loose]).status.code(), Some(2));
+    let wide = format!("[{}1]", "1,".repeat(3_000_000));
+    refused(&place, "wide.json", wide.as_bytes(), "above the limit");
+    refused(&place, "deep.json", "[".repeat(2_000_000).as_bytes(), "nested too deep");
+    let lines = format!("{{\"type\":\"user\",\"x\":{wide}}}\n");
+    refused(&place, "wide.jsonl", lines.as_bytes(), "above the limit");
+    assert!(place.sessions().is_empty());
+}
+
+/// A secret in an export: nothing is taken in unless the person lets it go, and then it is nowhere.
+#[test]
+fn an_export_with_a_secret_is_refused_or_taken_in_without_it() {
+    let source = run_place();
+    let path = exported(&source, "jsonl", "a.jsonl");
+    let secret = "sk-ant-api03-Zk3v9QmW7xT2bN8rL5pY1cH6dJ4fG0sA";
+    let good = std::fs::read_to_string(&path).unwrap();
+    let (header, events) = good.split_once('\n').unwrap();
+    // Without its chain of hashes an export may be written by anyone.
+    let mut header: Value = serde_json::from_str(header).unwrap();
+    header.as_object_mut().unwrap().remove("chain");
+    let events = events.replacen("\"Left\"", &format!("\"Left {secret}\""), 1);
+    assert!(events.contains(secret));
+    let place = Place::new();
+    let bad = file(&place, "secret.jsonl");
+    std::fs::write(&bad, format!("{header}\n{events}")).unwrap();
+    let refused = place.run(&["import", &bad]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(errors(&refused).contains("looks like a secret"), "{}", errors(&refused));
+    assert!(errors(&refused).contains("--redact"), "{}", errors(&refused));
+    assert!(place.sessions().is_empty());
+    let taken = place.run(&["import", &bad, "--redact"]);
+    assert_eq!(taken.status.code(), Some(0), "{}", errors(&taken));
+    let again = exported(&place, "jsonl", "again.jsonl");
+    assert!(!std::fs::read_to_string(&again).unwrap().contains(secret));
+    // What was taken in can be given on: its header tells of what it holds now.
+    let third = Place::new();
+    let passed_on = third.run(&["import", &again]);
+    assert_eq!(passed_on.status.code(), Some(0), "{}", errors(&passed_on));
 }
 
 /// A line and a long run of spaces in one compressed stream.
@@ -181,22 +233,58 @@ fn every_format_is_written_and_says_something() {
 }
 
 #[test]
+fn spans_are_sent_to_a_collector() {
+    let place = run_place();
+    let collector = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", collector.local_addr().unwrap());
+    let taken = std::thread::spawn(move || {
+        let (mut stream, _) = collector.accept().unwrap();
+        let mut request = String::new();
+        let mut buffer = [0; 65_536];
+        // The last bracket of the body is the end of the request.
+        while !request.trim_end().ends_with("]}") {
+            let read = std::io::Read::read(&mut stream, &mut buffer).unwrap();
+            assert!(read > 0, "{request}");
+            request.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+        request
+    });
+    let sent = place.run(&["export", "last", "--format", "otlp", "--endpoint", &url]);
+    assert_eq!(sent.status.code(), Some(0), "{}", errors(&sent));
+    let request = taken.join().unwrap();
+    assert!(request.starts_with("POST /v1/traces HTTP/1.1"), "{request}");
+    assert!(request.contains("resourceSpans") && request.contains("application/json"));
+    let nobody = place.run(&["export", "last", "--format", "otlp", "--endpoint", &url]);
+    assert_eq!(nobody.status.code(), Some(1), "{}", text(&nobody));
+    let wrong = place.run(&["export", "last", "--format", "html", "--endpoint", &url]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
 fn the_page_is_read_by_a_browser() {
     let Some(browser) = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
         .find(|name| std::process::Command::new(name).arg("--version").output().is_ok())
     else {
+        let _ =
+            writeln!(std::io::stderr(), "no browser is installed, the page was not opened in one");
         return;
     };
     let place = run_place();
     let page = exported(&place, "html", "page.html");
+    let profile = place.dir.path().join("browser");
     let output = std::process::Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+        .args(["--disable-background-networking", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", profile.display()))
         .arg(format!("file://{page}"))
         .output()
         .unwrap();
     let dom = String::from_utf8_lossy(&output.stdout);
-    assert!(dom.contains("Diamond") && dom.contains("Trace"), "{dom}");
+    for words in ["Diamond", "Trace", "4 of 4 tasks done", "<svg", "echo a &gt;&gt; done.txt"] {
+        assert!(dom.contains(words), "{words}: {dom}");
+    }
 }
 
 #[test]

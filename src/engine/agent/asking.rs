@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::mouth::{Joined, Mouth, redacted};
+use super::mouth::{Joined, Mouth, PAUSE, redacted};
 use crate::event::AgentEvent;
 use crate::llm::cost::{Cost, Estimate};
 use crate::llm::protocol::Dialogue;
@@ -67,10 +67,16 @@ impl Asker<'_> {
         let joined = Joined::new(&self.mouth.redactor, |text| {
             self.mouth.tell(AgentEvent::Partial { task: Some(self.mouth.task.clone()), ask, text });
         });
-        let result = question
-            .dialogue
-            .reply(question.request, &|delta| joined.take(delta), self.cancel)
-            .await;
+        let sink = |delta| joined.take(delta);
+        let mut answering =
+            std::pin::pin!(question.dialogue.reply(question.request, &sink, self.cancel));
+        // What has come is shown even while nothing more comes.
+        let result = loop {
+            tokio::select! {
+                result = &mut answering => break result,
+                () = tokio::time::sleep(PAUSE) => joined.show_waiting(),
+            }
+        };
         match result {
             Ok(reply) => {
                 let tokens = reply.cost.usage.total();
@@ -200,6 +206,7 @@ pub(super) enum Who {
     Executor,
     Planner,
     Judge,
+    Summarizer,
 }
 
 impl super::AgentKit {
@@ -208,6 +215,7 @@ impl super::AgentKit {
             Who::Executor => &self.dialogue,
             Who::Planner => &self.planner,
             Who::Judge => &self.judge,
+            Who::Summarizer => &self.summarizer,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::engine::controller::Effect;
 use crate::engine::summary;
 use crate::event::Record;
 use crate::model::Seq;
-use crate::replay::CHECKPOINT_INTERVAL;
+use crate::replay::checkpoint_interval;
 use crate::state::Checkpoint;
 use crate::store::{Batch, Row, StoreError};
 
@@ -38,7 +38,7 @@ impl Driver {
         }
         let records = std::mem::take(&mut self.outbox);
         self.since_checkpoint += records.len() as u64;
-        let checkpoint = if self.since_checkpoint >= self.checkpoint_interval() {
+        let checkpoint = if self.since_checkpoint >= checkpoint_interval(self.state.tasks.len()) {
             self.since_checkpoint = 0;
             Some(Checkpoint::of(&self.state).encode()?)
         } else {
@@ -55,12 +55,6 @@ impl Driver {
             self.start_job(job);
         }
         Ok(())
-    }
-
-    /// A fold is as large as its plan, so a larger plan is folded less often: storing costs one task's row an event at
-    /// most, and a seek folds about as much as it decodes.
-    pub(super) fn checkpoint_interval(&self) -> u64 {
-        CHECKPOINT_INTERVAL.max(self.state.tasks.len() as u64)
     }
 
     pub(super) fn on_commit(&mut self, result: Result<Seq, StoreError>) -> Result<(), EngineError> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::checking::{self, Wrong};
-use super::types::{JsonAnswer, Note, Protocol, ProtocolChoice, Reply};
+use super::types::{JsonAnswer, Manner, Note, Protocol, ProtocolChoice, Reply};
 use super::{detect, in_json, in_text};
 use crate::llm::cost::{self, Cost, Estimate, Ledger, Pricing, Spender, tokens};
 use crate::llm::notebook::{self, MemoryNotebook, ModelNotes, Notebook};
@@ -20,6 +20,7 @@ use crate::model::Category;
 pub struct Dialogue {
     model: Arc<dyn LanguageModel>,
     choice: ProtocolChoice,
+    manner: Manner,
     pricing: Pricing,
     ledger: Arc<Ledger>,
     spender: Spender,
@@ -43,6 +44,7 @@ impl Dialogue {
         Self {
             model,
             choice: ProtocolChoice::Auto,
+            manner: Manner::default(),
             pricing: Pricing::Free,
             ledger: Ledger::new(),
             spender: Spender::default(),
@@ -54,6 +56,12 @@ impl Dialogue {
 
     pub fn protocol(mut self, choice: ProtocolChoice) -> Self {
         self.choice = choice;
+        self
+    }
+
+    /// Asks in the manner of a role.
+    pub fn asked_as(mut self, manner: Manner) -> Self {
+        self.manner = manner;
         self
     }
 
@@ -91,7 +99,7 @@ impl Dialogue {
 
     /// What a request could cost at most.
     pub fn estimate(&self, request: &GenerateRequest) -> Estimate {
-        Estimate::of(request, &self.pricing, &self.notes().calibration)
+        Estimate::of(&self.filled(request), &self.pricing, &self.notes().calibration)
     }
 
     /// What failed attempts cost.
@@ -265,8 +273,7 @@ impl Dialogue {
         cancel: &CancellationToken,
         total: &mut Option<Cost>,
     ) -> Result<Generated, ModelError> {
-        let limited = self.limited(request);
-        let request = limited.as_ref().unwrap_or(request);
+        let request = &self.filled(request);
         let estimate = self.estimate(request);
         let reservation = self.ledger.reserve(&estimate, self.spender).map_err(|hit| {
             let usage = total.map(|before| before.usage).unwrap_or_default();
@@ -294,13 +301,17 @@ impl Dialogue {
         }
     }
 
-    /// A paid answer has a limit to its length, or its estimate would mean nothing.
-    fn limited(&self, request: &GenerateRequest) -> Option<GenerateRequest> {
-        let open = request.max_output_tokens.is_none() && self.pricing != Pricing::Free;
-        open.then(|| GenerateRequest {
-            max_output_tokens: Some(cost::USUAL_OUTPUT_TOKENS),
+    /// The request with what it left open. A paid answer has a limit to its length, or its estimate would mean nothing.
+    fn filled(&self, request: &GenerateRequest) -> GenerateRequest {
+        let Manner { temperature, max_output_tokens, length_is_set } = self.manner;
+        let asked = request.max_output_tokens;
+        let usual = (self.pricing != Pricing::Free).then_some(cost::USUAL_OUTPUT_TOKENS);
+        let length = if length_is_set { max_output_tokens } else { asked.or(max_output_tokens) };
+        GenerateRequest {
+            temperature: request.temperature.or(temperature),
+            max_output_tokens: length.or(usual),
             ..request.clone()
-        })
+        }
     }
 
     fn invalid(&self, wrong: &Wrong, total: Option<Cost>) -> ModelError {

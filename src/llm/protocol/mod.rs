@@ -15,4 +15,4 @@ mod schema;
 mod types;
 
 pub use dialogue::{Dialogue, FoundOut};
-pub use types::{JsonAnswer, Note, Protocol, ProtocolChoice, Reply};
+pub use types::{JsonAnswer, Manner, Note, Protocol, ProtocolChoice, Reply};

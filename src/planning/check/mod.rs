@@ -77,20 +77,14 @@ impl CheckReport {
     }
 }
 
-/// Checks the text of a plan file, taking every tool for available and the built-in task types for known.
-pub fn check(text: &str, format: Format, name: &str) -> CheckReport {
-    check_with(text, format, name, &Vocabulary::default(), |_| true)
-}
-
-/// Checks the text of a plan file.
-pub fn check_with(
+/// Checks the text of a plan file, taking the built-in task types for known.
+pub fn check(
     text: &str,
     format: Format,
     name: &str,
-    vocabulary: &Vocabulary,
     available: impl Fn(&str) -> bool,
 ) -> CheckReport {
-    let mut decoded = plan_file::decode(text, format, name, vocabulary);
+    let mut decoded = plan_file::decode(text, format, name, &Vocabulary::default());
     rules::apply(&mut decoded);
     let plan = decoded.plan;
     let facts = match resolve(&plan.tasks, available) {

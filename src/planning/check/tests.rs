@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 fn report(text: &str) -> CheckReport {
-    check(text, Format::Toml, "plan.toml")
+    check(text, Format::Toml, "plan.toml", |tool| tool != "no.tool")
 }
 
 fn rules(report: &CheckReport) -> Vec<(&str, Option<u32>)> {
@@ -74,7 +74,7 @@ fn rules_about_time_hold_where_durations_exist() {
         "735 min are assumed, the median of the other tasks."
     );
     assert_eq!(report.critical_path_by, CriticalPathBy::Minutes);
-    assert!(check("tasks = [{ id = \"a\" }]", Format::Toml, "x").violations.is_empty());
+    assert!(check("tasks = [{ id = \"a\" }]", Format::Toml, "x", |_| true).violations.is_empty());
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_plan_file_with_a_calendar_has_instants_and_is_held_against_its_hours() {
         (&480.into(), &540.into())
     );
 
-    let mut short = super::check(&text("deadline = 2026-06-08\n"), Format::Toml, "plan.toml");
+    let mut short = self::report(&text("deadline = 2026-06-08\n"));
     short.schedule(&here).unwrap();
     let found: Vec<_> = short.violations.iter().map(|found| found.rule.as_str()).collect();
     assert_eq!(found, ["G305"]);
@@ -176,7 +176,17 @@ fn a_plan_file_with_a_calendar_has_instants_and_is_held_against_its_hours() {
         short.valid
             && short.lines("plan.toml").iter().any(|line| line.contains("Fri 2026-06-05 09:00 to"))
     );
-    let mut long = super::check(&text("horizon_weeks = 2\n"), Format::Toml, "plan.toml");
+    let mut long = self::report(&text("horizon_weeks = 2\n"));
     long.schedule(&here).unwrap();
     assert!(long.violations.is_empty(), "{:?}", long.violations);
+}
+
+#[test]
+fn a_tool_that_is_not_available_does_not_decide_the_order() {
+    let report = report(
+        "[[tasks]]\nid = \"a\"\ntool_affinity = { \"no.tool\" = 0.9 }\n\
+         [[tasks]]\nid = \"b\"\ntool_affinity = { \"file.read\" = 0.4 }\n",
+    );
+    let order: Vec<_> = report.execution_order.iter().map(ToString::to_string).collect();
+    assert_eq!(order, ["b", "a"]);
 }

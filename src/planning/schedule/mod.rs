@@ -8,6 +8,7 @@ mod assemble;
 mod axis;
 mod generate;
 mod horizon;
+mod moved;
 mod network;
 mod passes;
 mod place;
@@ -22,6 +23,7 @@ mod tests;
 mod timing;
 
 pub(crate) use assemble::weeks;
+pub use moved::{MoveWish, Moved, move_block};
 pub use plan_file::{Here, file_calendar, schedule_plan_file};
 pub use timing::{LeafTiming, critical_path, timings};
 

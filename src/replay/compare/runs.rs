@@ -85,6 +85,9 @@ impl Run {
     }
 
     fn is_reused(&self, task: &TaskId) -> bool {
+        if !self.state.tasks.get(task).is_some_and(|row| row.status.counts_as_met()) {
+            return false;
+        }
         let deeds = self.deeds.iter().filter(|deed| deed.task.as_ref() == Some(task));
         self.shared > Seq::START && deeds.map(|deed| deed.seq).max() <= Some(self.shared)
     }

@@ -55,19 +55,19 @@ impl Compare {
         let revision =
             |side: &Side| side.revision.map_or("-".to_owned(), |number| format!("r{number}"));
         let facts = format!("plan {} and {}", revision(&found.a), revision(&found.b));
-        let a = self.named(&found.a, &found.b, "B");
-        let b = self.named(&found.b, &found.a, "A");
+        let b = self.named(&found.b, &found.a, "A", usize::MAX);
+        let b = crate::text::truncate_end(&b, usize::from(row.width) / 3).into_owned();
         let room = usize::from(row.width).saturating_sub(display_width(&facts) + 13);
-        let a_room = room.saturating_sub(display_width(&b) + 16).max(room / 3);
-        let a = crate::text::truncate_end(&a, a_room).into_owned();
-        let name =
-            crate::text::truncate_end(&format!("compare · A {a} · B {b}"), room).into_owned();
+        let rest = display_width(&b) + display_width("compare · A  · B ");
+        let a = self.named(&found.a, &found.b, "B", room.saturating_sub(rest));
+        let name = format!("compare · A {a} · B {b}");
+        let name = crate::text::truncate_end(&name, room).into_owned();
         let facts = [piece(facts, style)];
         rule(buf, row, FOCUS, style, &[piece(name, style)], &facts);
     }
 
-    /// A run in a few words: a fork says of what, another one when it was made.
-    fn named(&self, side: &Side, other: &Side, letter: &str) -> String {
+    /// A run in a few words: a fork says of what, another one when it was made. Its title gives way.
+    fn named(&self, side: &Side, other: &Side, letter: &str, room: usize) -> String {
         let id = side.session.short();
         match &side.fork_of {
             Some((parent, at)) if *parent == other.session => {
@@ -79,7 +79,9 @@ impl Compare {
             None => {
                 let made = side.created_at.map(|at| day_and_time(at, &self.time_zone));
                 let made = made.map(|made| format!(", {made}")).unwrap_or_default();
-                format!("{id} {}{made}", crate::text::clean_line(&side.title))
+                let title = crate::text::clean_line(&side.title);
+                let left = room.saturating_sub(display_width(id) + display_width(&made) + 1);
+                format!("{id} {}{made}", crate::text::truncate_end(&title, left))
             }
         }
     }

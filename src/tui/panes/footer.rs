@@ -30,6 +30,15 @@ impl Pane for Footer {
             return;
         }
         let mut line = Line::new(buf, area);
+        if cx.ui.composer.is_some() {
+            // No key but those named in the box means anything here.
+            let (text, role) = match &cx.ui.message {
+                Some(message) => (message.as_str(), Role::Warn),
+                None => ("all letters are text here", Role::Dim),
+            };
+            line.skip(1).put(text, cx.style(role));
+            return;
+        }
         let mut keys = pieces(&right(cx), cx);
         keys.push(piece(" ", cx.style(Role::Dim)));
         line.right(&keys).skip(1);
@@ -39,10 +48,6 @@ impl Pane for Footer {
         }
         if let Some(sent) = &cx.ui.sent {
             line.put("sent: ", cx.style(Role::Dim)).put(sent, cx.style(Role::Text));
-            return;
-        }
-        if cx.ui.composer.is_some() {
-            line.put("all letters are text here", cx.style(Role::Dim));
             return;
         }
         for hint in left(cx) {
@@ -58,7 +63,9 @@ impl Pane for Footer {
 
 fn right(cx: &PaneContext<'_>) -> Vec<Hint> {
     let mut hints = Vec::new();
-    if cx.class >= SizeClass::Full {
+    if cx.class >= SizeClass::Full && cx.mode.is_past() {
+        // The keys that move in time take the room.
+    } else if cx.class >= SizeClass::Full {
         if cx.ui.focus == Focus::Graph {
             let keys = [Action::ViewGraph, Action::ViewTable].map(|action| cx.keymap.key(action));
             hints.push((keys.join("-"), "view".into()));
@@ -181,9 +188,11 @@ fn focus(cx: &PaneContext<'_>, run: Option<Hint>) -> Vec<Hint> {
                 (key(Action::Open), "unfold".into()),
                 (key(Action::OnlyTask), only.into()),
             ];
+            hints.push((key(Action::OnlyKind), "by kind".into()));
             if !cx.ui.trace.following {
                 hints.push((key(Action::Follow), "follow".into()));
             }
+            hints.push((key(Action::Why), "why".into()));
             hints
         }
         Focus::Running => {
@@ -249,17 +258,24 @@ fn run(cx: &PaneContext<'_>) -> Option<Hint> {
 
 fn replay(cx: &PaneContext<'_>) -> Vec<Hint> {
     let keys = |actions: &[Action]| cx.keymap.keys(actions);
-    let mut hints = vec![
+    let speed: Hint = (keys(&[Action::Slower, Action::Faster]), "speed".into());
+    let mut hints: Vec<Hint> = vec![
         (keys(&[Action::PreviousEvent, Action::NextEvent]), "event".into()),
         (keys(&[Action::PreviousLandmark, Action::NextLandmark]), "landmark".into()),
         (keys(&[Action::Play]), if cx.ui.time.playing { "pause" } else { "play" }.into()),
-        (keys(&[Action::Slower, Action::Faster]), "speed".into()),
         (keys(&[Action::GoTo]), "go to".into()),
         (keys(&[Action::Search]), "search".into()),
         (keys(&[Action::Bookmark]), "bookmark".into()),
         (keys(&[Action::Fork]), "fork".into()),
         (keys(&[Action::Start, Action::Latest]), "ends".into()),
     ];
+    if cx.class >= SizeClass::Full {
+        hints.insert(3, speed);
+    } else {
+        // On a small screen what one comes for goes before what one finds out by trying.
+        hints.swap(3, 6);
+        hints.push(speed);
+    }
     if cx.mode == Mode::ScrubbedBack {
         hints.insert(0, (keys(&[Action::Live]), "live".into()));
     }

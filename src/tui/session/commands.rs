@@ -58,6 +58,9 @@ impl Screen {
 
     /// Pauses the run, lets it go on, or starts what is approved.
     pub(super) fn pause_or_go_on(&mut self) -> Flow {
+        if let Some(why) = self.cannot_act() {
+            return self.say(why);
+        }
         match self.latest.run.phase {
             RunPhase::Running => self.send(Command::Pause, "pause"),
             RunPhase::Paused => self.send(Command::Continue, "go on"),
@@ -69,6 +72,29 @@ impl Screen {
             }
             RunPhase::Idle | RunPhase::Interrupted => self.say("the plan has not been approved"),
             RunPhase::Finished { .. } => self.say("the run has ended"),
+        }
+    }
+
+    /// Asks how many tasks may run at once.
+    pub(super) fn open_jobs(&mut self) -> Flow {
+        if let Some(why) = self.cannot_act() {
+            return self.say(why);
+        }
+        if !self.latest.run.is_active() {
+            return self.say("nothing runs now; --jobs sets it for the next run");
+        }
+        self.ui.overlay = Some(Overlay::Input(Box::new(Input::new(Purpose::Jobs))));
+        Flow::Draw
+    }
+
+    pub(super) fn set_jobs(&mut self, text: &str) -> Flow {
+        match text.trim().parse() {
+            Ok(jobs @ 1..=64) => {
+                let words = format!("up to {jobs} at once");
+                self.send(Command::SetJobs { jobs }, words)
+            }
+            _ if text.trim().is_empty() => Flow::Draw,
+            _ => self.say("a number from 1 to 64 is needed"),
         }
     }
 

@@ -31,15 +31,18 @@ impl Screen {
 
     /// The next or previous hit: among tasks in the plan, else among steps.
     pub(super) fn next_hit(&mut self, forward: bool) -> Flow {
-        let Some(search) = &mut self.ui.trace.search else {
+        if self.ui.trace.search.is_none() {
             let key = self.keymap.key(crate::tui::keymap::Action::Search);
             return self.say(format!("{key} searches"));
-        };
-        if matches!(self.ui.focus, Focus::Graph | Focus::Running) {
+        }
+        // In the past one looks for moments: a hit moves the cursor of the bar.
+        let past = self.mode().is_past();
+        let Some(search) = &mut self.ui.trace.search else { return Flow::Idle };
+        if !past && matches!(self.ui.focus, Focus::Graph | Focus::Running) {
             let query = search.query().to_owned();
             return self.next_task(&query, forward);
         }
-        let from = match self.ui.trace.cursor {
+        let from = match self.ui.trace.cursor.filter(|_| !past).or(self.ui.time.cursor) {
             Some(seq) => self.trace.index(seq, &self.timeline),
             None => self.trace.total.saturating_sub(1),
         };
@@ -108,6 +111,10 @@ impl Screen {
                 self.ui.trace.following = false;
                 if let Some(search) = &mut self.ui.trace.search {
                     search.stop();
+                }
+                if self.mode().is_past() {
+                    self.ui.time.playing = false;
+                    self.seek(seq)?;
                 }
                 return Ok(self.say(format!("step {} of {total} has {query:?}", index + 1)));
             }

@@ -92,6 +92,28 @@ impl Screen {
         self.seek(seq)
     }
 
+    /// One cell of the bar to the left or right, to the next one in which something happened.
+    pub(super) fn step_cell(&mut self, forward: bool) -> Result<Flow, SourceError> {
+        self.ui.time.playing = false;
+        let track = crate::tui::panes::scrub::track_area(self.areas.scrub);
+        let Some(lane) = Lane::of(&self.timeline, track.width.max(1)) else {
+            return Ok(Flow::Idle);
+        };
+        let here = self.cursor();
+        let mut cell = self.state().at.map_or(0, |at| lane.cell(at));
+        loop {
+            let next = if forward { cell.checked_add(1) } else { cell.checked_sub(1) };
+            let Some(next) = next.filter(|next| *next < lane.width) else {
+                return self.seek(if forward { self.latest.seq } else { Seq(1) });
+            };
+            cell = next;
+            let seq = self.event_at(lane.last(cell))?;
+            if seq != here && (forward || seq < here) {
+                return self.seek(seq);
+            }
+        }
+    }
+
     /// The last event at or before a moment, found by halving.
     pub(super) fn event_at(&mut self, at: Timestamp) -> Result<Seq, SourceError> {
         let (mut low, mut high) = (0, self.latest.seq.0);

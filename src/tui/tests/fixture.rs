@@ -26,7 +26,7 @@ use crate::state::SessionState;
 use crate::tui::keymap::Key;
 use crate::tui::session::{Flow, Message, Screen};
 use crate::tui::theme::{ColorDepth, Role, Theme};
-use crate::tui::{KeyOverrides, SessionView, UiSettings};
+use crate::tui::{Desk, KeyOverrides, SessionView, UiSettings};
 
 thread_local! {
     static PASSED: Cell<i64> = const { Cell::new(0) };
@@ -49,8 +49,10 @@ pub(crate) fn settings() -> UiSettings {
         keys: KeyOverrides::default(),
         ascii: false,
         color: ColorDepth::True,
+        session_budget: crate::model::MicroDollars(2_000_000),
         now,
         time_zone: jiff::tz::TimeZone::UTC,
+        changes: None,
     }
 }
 
@@ -174,7 +176,7 @@ impl Fixture {
         self.records.push(Record::new(seq, self.at, event));
     }
 
-    fn with(mut self, event: impl Into<Event>) -> Self {
+    pub(crate) fn with(mut self, event: impl Into<Event>) -> Self {
         self.push(event);
         self
     }
@@ -368,6 +370,16 @@ impl Fixture {
     }
 
     fn show(&self, live: bool, start_at: Option<Seq>) -> Shown {
+        self.show_with(live, start_at, None)
+    }
+
+    /// A screen whose wishes somebody answers.
+    pub(crate) fn show_with(
+        &self,
+        live: bool,
+        start_at: Option<Seq>,
+        desk: Option<Arc<dyn Desk>>,
+    ) -> Shown {
         let (sender, commands) = mpsc::channel(8);
         let head = Seq(self.records.len() as u64);
         let journal = Journal(Arc::new(Mutex::new(self.records.clone())));
@@ -376,7 +388,7 @@ impl Fixture {
             history: History::new(Journal(Arc::clone(&journal.0))),
             head: watch::channel(head).1,
             bookmarks: Vec::new(),
-            desk: None,
+            desk,
             asks_fork: false,
             commands: live.then_some(sender),
             start_at,
@@ -439,6 +451,14 @@ impl Shown {
         let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
         self.screen.draw(&mut buf).unwrap();
         buf
+    }
+
+    /// Types text and keys one after the other.
+    pub(crate) fn type_text(&mut self, text: &str) {
+        for letter in text.chars() {
+            let key = if letter == ' ' { "Space".to_owned() } else { letter.to_string() };
+            self.press(&[&key]);
+        }
     }
 
     /// A frame for a snapshot: checked, as text, then as roles.

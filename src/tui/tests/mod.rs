@@ -3,9 +3,11 @@
 mod driving;
 pub(crate) mod fixture;
 mod frames;
+mod help_keys;
 mod hostile;
 pub(crate) mod lint;
 pub(crate) mod planned;
+mod replaying;
 mod requests;
 mod sessions;
 mod views;

@@ -7,9 +7,9 @@ mod live;
 mod ordinary;
 mod protocols;
 mod secrets;
-mod server;
+pub mod server;
 mod whole;
-mod wire;
+pub mod wire;
 
 use std::sync::{Arc, Mutex};
 

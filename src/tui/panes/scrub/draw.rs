@@ -151,12 +151,18 @@ fn draw_place(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     } else if let Some(fork) = fork_words(cx) {
         line.right(&[piece(fork, dim), piece(" ", dim)]);
     }
+    let hits = !cx.marks.hits.is_empty();
+    let legend = if hits {
+        "A approval  ✗ failure  R replan  B bookmark  ▲ hit"
+    } else {
+        "A approval  ✗ failure  R replan  B bookmark"
+    };
     line.skip(1)
         .put(&place(cx), cx.style(Role::Text))
         .skip(3)
         .put(&time, cx.style(Role::Text))
         .skip(3)
-        .put("A approval  ✗ failure  R replan  B bookmark  ▲ search hit", cx.style(Role::Dim));
+        .put(legend, cx.style(Role::Dim));
 }
 
 fn place(cx: &PaneContext<'_>) -> String {

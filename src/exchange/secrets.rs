@@ -1,0 +1,32 @@
+//! Secrets in what is imported: our own format is taken in byte for byte or not at all, unless the person lets them go.
+
+use serde_json::Value;
+
+use crate::text::Redactor;
+
+/// What becomes of secrets in an export.
+#[derive(Debug, Default)]
+pub enum Secrets {
+    /// Nothing is kept, so that nothing need be taken out.
+    #[default]
+    Ignored,
+    Refused(Redactor),
+    TakenOut(Redactor),
+}
+
+/// Takes secrets out of all texts of a value, and says whether there were any.
+pub(super) fn take_out(redactor: &Redactor, value: &mut Value) -> bool {
+    match value {
+        Value::String(text) if redactor.would_change(text) => {
+            *text = redactor.redact(text).into_owned();
+            true
+        }
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |found, item| take_out(redactor, item) || found)
+        }
+        Value::Object(fields) => {
+            fields.values_mut().fold(false, |found, field| take_out(redactor, field) || found)
+        }
+        _ => false,
+    }
+}
