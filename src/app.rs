@@ -64,20 +64,19 @@ impl App {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
         let settings =
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
-        let mut app = Self::with(settings, config_path, shared);
-        crate::cli::gate::overlay(shared, &mut app.settings.agents.gate)?;
-        Ok(app)
+        Self::with(settings, config_path, shared)
     }
 
     /// The built-in settings, for whoever must go on although the config cannot be read.
-    pub fn without_config(shared: &Shared) -> Self {
+    pub fn without_config(shared: &Shared) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
         Self::with(Settings::default(), config_path, shared)
     }
 
-    fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> Self {
+    fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> anyhow::Result<Self> {
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
+        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
         let flag = |name: &str| Origin::CommandLine(name.to_owned());
         models.provider.overlay(shared.provider.clone(), || flag("--provider"));
@@ -87,7 +86,7 @@ impl App {
         let no_color =
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
-        Self { settings, config_path, project: None, data_dir, no_color }
+        Ok(Self { settings, config_path, project: None, data_dir, no_color })
     }
 
     /// The same with the settings of the project in a workspace, as far as they count. What was trusted is in the store.

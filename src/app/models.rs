@@ -151,7 +151,11 @@ impl Drafter {
     async fn open(&self, role: ModelRole) -> anyhow::Result<Dialogue> {
         let provider = self.ask.as_ref().map_or(&self.provider, |ask| &ask.provider);
         self.models.dialogue(provider, role, Arc::clone(&self.ledger)).await.map_err(|error| {
-            crate::cli::Problem::failed(error.message).remedy(error.next_step).into()
+            let problem = match error.code.as_str() {
+                "unknown_provider" => crate::cli::Problem::usage(error.message),
+                _ => crate::cli::Problem::failed(error.message),
+            };
+            problem.remedy(error.next_step).into()
         })
     }
 

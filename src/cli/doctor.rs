@@ -33,7 +33,7 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
         Err(error) => {
             let why: Vec<String> = error.chain().map(ToString::to_string).collect();
             let next = "mend that line; planwright config init --print shows every setting";
-            (App::without_config(shared), Check::fail("config", why.join(": "), next))
+            (App::without_config(shared)?, Check::fail("config", why.join(": "), next))
         }
     };
     checks.push(config);

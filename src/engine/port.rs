@@ -47,6 +47,8 @@ pub(super) struct PortView {
     approved: bool,
     grants: Vec<Rule>,
     breakers: BreakerSlice,
+    /// The session goes on from one that came from elsewhere.
+    foreign: bool,
     gate: Option<GateDecision>,
 }
 
@@ -92,6 +94,7 @@ impl Inlet {
                 .filter_map(|grant| serde_json::from_value(grant.clone()).ok())
                 .collect(),
             breakers: state.breakers.clone(),
+            foreign: state.session.foreign,
             gate: state.planning.gate.clone(),
         };
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = view;
@@ -283,6 +286,7 @@ impl Bracket for Port {
             plan: plan_grant(&view, &call.id.task),
             rules: self.rules.to_vec(),
             grants: view.grants.clone(),
+            first_after_import: view.foreign,
             breaker_open_ms: (open > 0).then_some(open),
             ..Standing::default()
         }

@@ -89,7 +89,8 @@ fn session_event() -> impl Strategy<Value = SessionEvent> {
             parent: "aaaa".into(),
             at: Seq(at),
             reuses: 1,
-            reruns: 2
+            reruns: 2,
+            imported: at > 4,
         }),
     ]
 }

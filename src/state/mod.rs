@@ -137,8 +137,8 @@ impl SessionState {
     pub fn apply(&mut self, record: &Record) {
         let sensible = match &record.event {
             Event::Session(event) => {
-                if matches!(event, crate::event::SessionEvent::Forked { .. }) {
-                    self.start_over();
+                if let crate::event::SessionEvent::Forked { imported, .. } = event {
+                    self.start_over(*imported);
                 }
                 self.session.apply(event, record.at)
             }
@@ -170,7 +170,11 @@ impl SessionState {
     }
 
     /// What a fork does not take over: approvals, questions, what was running, and how the run stood.
-    fn start_over(&mut self) {
+    fn start_over(&mut self, imported: bool) {
+        self.grants.clear();
+        if imported {
+            self.planning.policy_set = crate::model::PolicyOverride::default();
+        }
         self.plan.approval = None;
         self.plan.abandoned = false;
         self.requests.open.clear();

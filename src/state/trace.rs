@@ -226,7 +226,7 @@ type Projection = (EntryKind, String, Option<String>);
 fn session(event: &SessionEvent) -> Option<Projection> {
     let text = match event {
         SessionEvent::Created { title, .. } => format!("session created: {title}"),
-        SessionEvent::Forked { parent, at, reuses, reruns } => {
+        SessionEvent::Forked { parent, at, reuses, reruns, .. } => {
             format!("forked from {parent} at event {at}: re-runs {reruns}, reuses {reuses}")
         }
         SessionEvent::Opened { .. } => return None,
