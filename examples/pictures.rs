@@ -38,13 +38,11 @@ fn pictures() -> Result<Vec<(&'static str, String)>, Box<dyn std::error::Error>>
         .iter()
         .find(|record| record.event.kind() == "task.failed")
         .map_or(Seq(1), |record| record.seq);
+    let counts = |seq: Seq| SessionState::fold(&records[..seq.0 as usize]).tasks.counts();
     let busy = records
         .iter()
-        .filter(|record| {
-            SessionState::fold(&records[..record.seq.0 as usize]).tasks.counts().running > 1
-        })
         .map(|record| record.seq)
-        .last()
+        .rfind(|seq| counts(*seq).running > 1)
         .unwrap_or(failed);
     Ok(vec![
         ("home.svg", home(&first_start(), 80, 24)?),

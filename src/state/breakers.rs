@@ -59,9 +59,7 @@ impl BreakerSlice {
 
     /// Tools whose calls are refused, in the order of their names.
     pub fn refusing(&self, now: Timestamp) -> impl Iterator<Item = &str> {
-        self.not_closed(now)
-            .filter(|(_, state)| *state == BreakerState::Open)
-            .map(|(tool, _)| tool)
+        self.not_closed(now).filter(|(_, state)| *state == BreakerState::Open).map(|(tool, _)| tool)
     }
 
     /// Tools whose breaker is not closed, with its state.

@@ -20,8 +20,9 @@ use crate::state::RunPhase;
 impl Driver {
     pub(super) fn rebuild_queue(&mut self) {
         let Some(current) = &self.state.plan.current else { return };
-        let available =
-            |tool: &str| self.options.runner.has_tool(tool) && !self.refused.iter().any(|it| it == tool);
+        let available = |tool: &str| {
+            self.options.runner.has_tool(tool) && !self.refused.iter().any(|it| it == tool)
+        };
         self.queue =
             ReadyQueue::new(&current.plan, &current.facts, self.options.features, available);
         for task in 0..self.state.tasks.len() {
@@ -211,6 +212,7 @@ impl Driver {
                 Repeat::Safe => RepeatClass::Safe,
                 Repeat::Ask => RepeatClass::Unsafe,
             },
+            file: None,
         }
     }
 }
