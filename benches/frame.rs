@@ -116,8 +116,10 @@ fn settings() -> UiSettings {
         keys: KeyOverrides::default(),
         ascii: false,
         color: ColorDepth::True,
+        session_budget: planwright::model::MicroDollars(2_000_000),
         now: || start() + SignedDuration::from_hours(40),
         time_zone: jiff::tz::TimeZone::UTC,
+        changes: None,
     }
 }
 

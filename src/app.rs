@@ -3,8 +3,12 @@
 pub mod desk;
 pub mod forks;
 pub mod inbox;
+pub mod look;
 mod models;
 pub mod planning;
+pub mod today;
+
+pub use models::Drafter;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,10 +58,21 @@ impl App {
     /// Reads the settings; the command line goes last.
     pub fn settings_only(shared: &Shared) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
-        let mut settings =
+        let settings =
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
+        Ok(Self::with(settings, config_path, shared))
+    }
+
+    /// The built-in settings, for whoever must go on although the config cannot be read.
+    pub fn without_config(shared: &Shared) -> Self {
+        let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
+        Self::with(Settings::default(), config_path, shared)
+    }
+
+    fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> Self {
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
+        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
         let flag = |name: &str| Origin::CommandLine(name.to_owned());
         models.provider.overlay(shared.provider.clone(), || flag("--provider"));
@@ -67,7 +82,7 @@ impl App {
         let no_color =
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
-        Ok(Self { settings, config_path, data_dir, no_color })
+        Self { settings, config_path, data_dir, no_color }
     }
 
     /// Finds mistakes in theme and keys before anything is written, and flags that make no sense on a screen.
@@ -306,14 +321,18 @@ impl App {
             keys: KeyOverrides(keys),
             ascii: self.settings.ascii.value || !utf8_locale(),
             color: if self.no_color { ColorDepth::None } else { color_depth() },
+            session_budget: crate::model::MicroDollars::from_dollars(
+                self.settings.budget_per_session_usd.value,
+            ),
             now: Timestamp::now,
             time_zone: jiff::tz::TimeZone::system(),
+            changes: None,
         })
     }
 
     /// A theme of the person's own goes before a built-in one of the same name.
     fn theme(&self, name: &str) -> anyhow::Result<Theme> {
-        let own = self.themes_dir().join(format!("{name}.toml"));
+        let own = self.theme_file(name);
         if own.is_file() {
             let text = std::fs::read_to_string(&own)
                 .with_context(|| format!("reading {}", own.display()))?;
@@ -328,6 +347,11 @@ impl App {
             };
             Problem::usage(format!("there is no theme `{name}`")).remedy(remedy).into()
         })
+    }
+
+    /// Where a theme of the person's own would be.
+    fn theme_file(&self, name: &str) -> PathBuf {
+        self.themes_dir().join(format!("{name}.toml"))
     }
 
     fn themes_dir(&self) -> PathBuf {

@@ -2,15 +2,19 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 use crate::event::{ApprovalEvent, CloseReason, Command, Event, PlanningEvent, Record, RunEvent};
+use crate::model::request::Detail;
 use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestId, RequestKind, Seq};
 use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
 use crate::state::{OpenRequest, RunPhase, SessionState, TaskStatus};
 use crate::text;
+use progress::Progress;
 
+pub mod progress;
 pub mod reply;
 
 /// What to answer when nobody is there to ask.
@@ -68,13 +72,20 @@ pub enum Ending {
 /// Where lines go.
 pub trait Lines {
     fn line(&mut self, text: &str) -> std::io::Result<()>;
+
+    /// Shows one line below all others, in the place of the one before. Empty takes it away.
+    fn bar(&mut self, _text: &str) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// How a record is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Lines for people.
+    /// Lines for people: every step.
     Text,
+    /// A line for each task that ended, and a bar below.
+    Progress,
     /// One JSON object per record.
     Json,
     /// Nothing: the result is printed at the end.
@@ -103,6 +114,7 @@ pub struct Follower<L> {
     /// A run that was over before is to start again: its old end does not count.
     pub expects_start: bool,
     pub time_zone: jiff::tz::TimeZone,
+    pub progress: Progress,
 }
 
 impl<L: Lines> Follower<L> {
@@ -134,8 +146,23 @@ impl<L: Lines> Follower<L> {
                 let _ = self.commands.send(Command::Close { why }).await;
                 return Ok(ending);
             }
-            if self.head.changed().await.is_err() {
+            if !self.wait().await? {
                 return Ok(Ending::Closed);
+            }
+        }
+    }
+
+    /// Waits for more records. A bar shows meanwhile that time goes by. `false` once there will be none.
+    async fn wait(&mut self) -> Result<bool, HeadlessError> {
+        if self.format != Format::Progress {
+            return Ok(self.head.changed().await.is_ok());
+        }
+        loop {
+            let bar = self.progress.bar(&self.state, Timestamp::now());
+            self.lines.bar(&bar)?;
+            tokio::select! {
+                changed = self.head.changed() => return Ok(changed.is_ok()),
+                () = tokio::time::sleep(std::time::Duration::from_secs(1)) => {}
             }
         }
     }
@@ -168,6 +195,11 @@ impl<L: Lines> Follower<L> {
                 }
             }
             Format::Quiet => {}
+            Format::Progress => {
+                for line in self.progress.lines(record, &self.time_zone) {
+                    self.lines.line(&line)?;
+                }
+            }
             Format::Text => {
                 if let Some(entry) = TraceEntry::of(record) {
                     self.lines.line(&readable(&entry, &self.time_zone))?;
@@ -186,6 +218,10 @@ impl<L: Lines> Follower<L> {
             RunPhase::Finished { success: false } => return Some(Ending::Failed),
             _ if self.state.plan.abandoned => return Some(Ending::Failed),
             _ => {}
+        }
+        let kept = self.state.may_run() && self.state.run.phase == RunPhase::Idle;
+        if self.answers.keeps_plans && !self.state.planning.begun && kept {
+            return Some(Ending::Success);
         }
         if self.answers.keeps_plans && self.state.planning.begun {
             match self.state.planning.place.state {
@@ -215,8 +251,10 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
     }
     // A task that asked something does nothing before it is answered.
     let asks = |task: usize| {
-        let id = state.tasks.id(task);
-        state.requests.open.values().any(|open| {
+        let (id, since) = (state.tasks.id(task), state.tasks.row(task).started_at);
+        // What was asked before the attempt began was asked by another process; whether it is asked again shows.
+        let own = |open: &&OpenRequest| since.is_none_or(|since| open.asked_at >= since);
+        state.requests.open.values().filter(own).any(|open| {
             open.request.task.as_ref().is_some_and(|asking| {
                 asking == id || asking.as_str().starts_with(&format!("{id}."))
             })
@@ -273,6 +311,11 @@ pub fn waiting_json(state: &SessionState) -> serde_json::Value {
     serde_json::json!({ "waiting": { "requests": requests, "tasks": yours } })
 }
 
+/// Whether an answer is about something that must be seen before it is given.
+fn is_about_a_call(kind: &RequestKind) -> bool {
+    matches!(kind, RequestKind::Permission { .. } | RequestKind::InDoubt { .. })
+}
+
 /// What waits for the person, one line each, with how to answer.
 pub fn open_questions(state: &SessionState) -> Vec<String> {
     let mut lines = Vec::new();
@@ -281,7 +324,7 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
         let remedy = match request.kind {
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
             RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
-            RequestKind::Cap { .. } => "raise it on a screen, or in the settings",
+            RequestKind::Cap { .. } => "raise it on a screen, or with `planwright answer`",
             RequestKind::Draft { .. } | RequestKind::Questions { .. } | RequestKind::Rfc { .. } => {
                 "answer on a screen, with `planwright answer`, or with --yes"
             }
@@ -289,10 +332,15 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
         };
         let about = request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
         lines.push(format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why));
+        if is_about_a_call(&request.kind) {
+            let shown = |detail: &Detail| format!("   {}: {}", detail.label, detail.text);
+            lines.extend(request.verbatim.iter().map(shown));
+            lines.push(format!("   replies: {}", reply::words(request).join(", ")));
+        }
     }
     for (id, row) in state.tasks.iter() {
         if row.status == TaskStatus::Yours {
-            lines.push(format!("{id} is yours to do; say that it is done on a screen"));
+            lines.push(format!("{id} is yours to do; then say: planwright today done {id}"));
         }
     }
     lines.iter().map(|line| text::clean_line(line).into_owned()).collect()

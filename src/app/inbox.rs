@@ -7,8 +7,8 @@ use crate::event::{ApprovalEvent, Command, Event, PlanningEvent};
 use crate::model::{Actor, Answer, RequestId, SessionId};
 use crate::store::{Letter, Store, StoreError};
 
-/// How often the holder looks; an answer is read within twice this.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often the holder looks.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How often the sender looks whether its answer was taken.
 const ASK_EVERY: Duration = Duration::from_millis(50);
 /// How long a holder that is alive may take; a machine that is asleep or overloaded is no reason to hang.

@@ -1,24 +1,23 @@
 //! Opening what models and agents need: the provider that is used and why, the books, the tools, the kit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
 
 use super::App;
-use crate::engine::agent::{
-    AgentKit, AgentLimits, AgentSubtasks, Assets, ReasoningMode, SubtaskParts,
-};
+use crate::engine::agent::{AgentKit, AgentLimits, AgentSubtasks, Assets, SubtaskParts};
 use crate::engine::planner::{ModelDesk, Prompts};
 use crate::engine::{AgentRunner, EngineOptions, Inlet, Port, ShellRunner, port, wall_clock};
 use crate::event::SessionEvent;
 use crate::kit::{self, Known, StoreServices};
-use crate::llm::cost::{Ceiling, Ledger};
+use crate::llm::cost::{Ceiling, Ledger, Spender};
 use crate::llm::protocol::Dialogue;
 use crate::llm::provider::{
     Choice, Consent, ModelRole, Models, OFFLINE, OllamaProbe, RoleOptions, Situation, choose,
 };
-use crate::model::{MicroDollars, SessionId};
+use crate::model::{Cap, MicroDollars, SessionId};
+use crate::planning::gate::{Forced, GatePolicy, Overrides, Thresholds};
 use crate::replay::spending::{self, Spending};
 use crate::state::SessionState;
 use crate::store::Store;
@@ -38,6 +37,8 @@ pub struct Drafter {
     pub ask: Option<Consent>,
     models: Models,
     ledger: Arc<Ledger>,
+    /// Limits that the person moved earlier in this session.
+    raised: BTreeMap<Cap, Option<u64>>,
     next_ask: Arc<AtomicU32>,
 }
 
@@ -58,9 +59,42 @@ impl App {
         };
         let Choice { provider, why, ask, .. } = choose(&situation);
         let ledger = self.ledger(state);
+        let raised = state.run.raised.clone();
         let next_ask = Arc::new(AtomicU32::new(state.totals.asks));
         let name = ask.as_ref().map_or_else(|| provider.clone(), |ask| ask.provider.clone());
-        Drafter { name, provider, why, ask, models, ledger, next_ask }
+        Drafter { name, provider, why, ask, models, ledger, raised, next_ask }
+    }
+
+    /// The numbers that agents work by.
+    pub(super) fn agent_limits(&self) -> AgentLimits {
+        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let agents = &self.settings.agents;
+        AgentLimits {
+            loops: small(agents.loops.value),
+            lookups_per_step: small(agents.lookups_per_step.value),
+            ..AgentLimits::of(&self.settings.limits())
+        }
+    }
+
+    /// When something small skips ceremony.
+    pub(super) fn gate_policy(&self) -> GatePolicy {
+        let gate = &self.settings.agents.gate;
+        let overrides = &gate.user_overrides.value;
+        GatePolicy {
+            enabled: gate.policy_enabled.value,
+            thresholds: Thresholds {
+                overlap: gate.retrieval_overlap_threshold.value,
+                conflict: gate.nli_conflict_threshold.value,
+                complexity: gate.complexity_threshold.value,
+            },
+            overrides: Overrides {
+                decision: overrides.decision.as_deref().map(|decision| match decision {
+                    "force_exit" => Forced::ForceExit,
+                    _ => Forced::ForceFull,
+                }),
+                signals: overrides.signals.clone(),
+            },
+        }
     }
 
     fn ledger(&self, state: &SessionState) -> Arc<Ledger> {
@@ -83,12 +117,15 @@ impl Drafter {
         self.provider == OFFLINE && self.ask.is_none()
     }
 
-    /// Counts what other sessions spent today towards the daily cap.
-    pub fn carry_day(&self, store: &Store, own: &SessionId) -> anyhow::Result<()> {
+    /// Counts what was spent today towards the daily cap, by other sessions and by this one before it was taken up.
+    fn carry_day(&self, store: &Store) -> anyhow::Result<()> {
         let zone = jiff::tz::TimeZone::system();
         let since = spending::day_start(jiff::Timestamp::now(), &zone);
-        let spent = Spending::since(since).total(&store.reader()?, Some(own))?;
+        let spent = Spending::since(since).total(&store.reader()?)?;
         self.ledger.carry(Ceiling::Day, spent.0);
+        for (cap, to) in &self.raised {
+            self.ledger.raise(*cap, *to);
+        }
         Ok(())
     }
 
@@ -125,6 +162,8 @@ impl Drafter {
         workspace: &std::path::Path,
         options: &mut EngineOptions,
     ) -> anyhow::Result<()> {
+        self.carry_day(store)?;
+        options.ledger = Some(Arc::clone(&self.ledger));
         let (own, inlet): (Port, Inlet) =
             port(session.clone(), kit::rules(&app.settings), wall_clock(), options.keep.clone());
         let places = kit::forbidden(app.data_dir(), &app.config_path);
@@ -135,15 +174,19 @@ impl Drafter {
         let registry = crate::tools::builtin::registry();
         let known = Known::of(&registry, app.config_dir(), Some(&store.reader()?))?;
         let services = StoreServices::new(store.reader()?);
-        let limits = AgentLimits::of(&app.settings.limits());
-        let (executor, planner, judge) = if self.is_offline() {
+        let limits = app.agent_limits();
+        let (executor, planner, judge, summarizer) = if self.is_offline() {
             let offline = || Arc::new(Dialogue::new(crate::engine::agent::offline_model()));
-            (offline(), offline(), offline())
+            (offline(), offline(), offline(), offline())
         } else {
+            let open = async |role| -> anyhow::Result<_> {
+                Ok(Arc::new(self.open(role).await?.spent_by(Spender::Execution)))
+            };
             (
-                Arc::new(self.open(ModelRole::Executor).await?),
-                Arc::new(self.open(ModelRole::Planner).await?),
-                Arc::new(self.open(ModelRole::Judge).await?),
+                open(ModelRole::Executor).await?,
+                open(ModelRole::Planner).await?,
+                open(ModelRole::Judge).await?,
+                open(ModelRole::Summarizer).await?,
             )
         };
         let (assets, troubles) = Assets::load(app.config_dir());
@@ -191,13 +234,14 @@ impl Drafter {
             dialogue: executor,
             planner,
             judge,
+            summarizer,
             toolbox,
             types: assets.types,
             prompts: assets.prompts,
             recipes: assets.recipes,
             limits,
-            reasoning_mode: ReasoningMode::default(),
-            gate: crate::planning::gate::GatePolicy::default(),
+            reasoning_mode: app.settings.agents.reasoning_mode.value,
+            gate: app.gate_policy(),
             clock: wall_clock(),
             next_ask: Arc::clone(&self.next_ask),
             asking,
@@ -208,9 +252,7 @@ impl Drafter {
             port: own,
             profiles: Arc::new(known.profiles),
         });
-        self.carry_day(store, session)?;
         options.inlet = Some(inlet);
-        options.ledger = Some(Arc::clone(&self.ledger));
         Ok(())
     }
 }

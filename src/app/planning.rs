@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::{App, PROGRAM};
 use crate::engine::controller::planning::thread_id;
-use crate::engine::planner::{Planner, PlannerSettings};
+use crate::engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
 use crate::engine::{self, Keep, SessionHandle};
 use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
 use crate::llm::provider::Consent;
@@ -22,8 +22,8 @@ use crate::planning::gate::{self, GatePolicy, Signals, complexity, features};
 use crate::planning::offline::{Library, Source};
 use crate::planning::portfolio::{StoredPlan, other_blocks};
 use crate::planning::schedule::OtherBlock;
-use crate::state::{SessionState, SessionStatus};
-use crate::store::{NewSession, SessionSummary, SideWrite, Store};
+use crate::state::SessionState;
+use crate::store::{NewSession, SessionInfo, SessionSummary, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,6 @@ pub struct GoalWish {
     pub goal: String,
     /// What the person set on the command line, over their stored defaults.
     pub policy: PolicyOverride,
-    pub gate: GatePolicy,
     /// A calendar file to plan around.
     pub calendar: Option<PathBuf>,
 }
@@ -99,7 +98,10 @@ impl App {
                 drafter: name,
             }
             .into(),
-            AgentEvent::Gated { decision: gated(&goal, &wish.gate)? }.into(),
+            AgentEvent::Gated {
+                decision: gated(&goal, &self.gate_policy(), u64::from(self.agent_limits().loops))?,
+            }
+            .into(),
         ];
         if asks_style {
             first.push(PlanningEvent::StyleUnknown {}.into());
@@ -120,11 +122,11 @@ impl App {
         session: &SessionId,
         events: Vec<FixedEvent>,
     ) -> anyhow::Result<Planner> {
-        let zone = TimeZone::system();
+        check_tools(&PLAN_TOOLS).context("the tools of planning do not fit together")?;
         let planning = &self.settings.planning;
         Ok(Planner {
             library: Arc::new(self.library()?),
-            time_zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+            time_zone: zone_name(),
             events: events.into(),
             others: other_plans(store, session)?.into(),
             settings: PlannerSettings {
@@ -139,16 +141,15 @@ impl App {
     }
 
     /// The built-in templates and those in the config directory. One with an error is told and left out.
-    #[expect(
-        clippy::print_stderr,
-        reason = "a broken template must not spoil the plan on standard output"
-    )]
     fn library(&self) -> anyhow::Result<Library> {
         let templates = own_files(&self.config_dir().join("templates"))?;
         let topics = own_files(&self.config_dir().join("topics"))?;
         let (library, errors) = Library::with(&sources(&templates), &sources(&topics));
         for error in errors {
-            eprintln!("planwright: {}", crate::text::clean_line(&error.to_string()));
+            crate::cli::tell(&format!(
+                "planwright: {}",
+                crate::text::clean_line(&error.to_string())
+            ));
         }
         Ok(library)
     }
@@ -185,6 +186,23 @@ fn user_name(setting: Option<String>, login: Option<String>) -> String {
     name.unwrap_or_else(|| "local".to_owned())
 }
 
+/// The name of the person's zone. One that has none, or does not exist, is told; plans are then in UTC.
+fn zone_name() -> String {
+    if let Some(name) = TimeZone::system().iana_name() {
+        return name.to_owned();
+    }
+    if let Ok(wanted) = std::env::var("TZ")
+        && !wanted.is_empty()
+    {
+        let wanted = crate::text::clean_line(&wanted).into_owned();
+        let next = "UTC is used; set TZ to a name such as Europe/Berlin";
+        crate::cli::tell(&format!(
+            "planwright: TZ is `{wanted}`, which names no time zone; {next}"
+        ));
+    }
+    "UTC".to_owned()
+}
+
 /// The events of a calendar file, for the next two years.
 fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
     let Some(path) = path else { return Ok(Vec::new()) };
@@ -205,31 +223,18 @@ const OTHER_PLANS: usize = 64;
 
 /// The blocks of the person's other approved plans that are not over yet.
 fn other_plans(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>> {
-    let active = [
-        SessionStatus::Held,
-        SessionStatus::Running,
-        SessionStatus::Paused,
-        SessionStatus::Interrupted,
-        SessionStatus::Yours,
-    ];
-    let mut states = Vec::new();
-    for info in store.list_sessions()? {
-        let status = SessionStatus::from_word(&info.summary.status);
-        if info.id != *own && status.is_some_and(|status| active.contains(&status)) {
-            let state = super::history(store, &info.id)?.state_at(info.head)?;
-            if state.planning.schedule.is_some() && state.may_run() {
-                states.push((info.id, state));
-            }
-        }
-        if states.len() >= OTHER_PLANS {
-            break;
-        }
-    }
+    let scheduled = |(info, state): &(SessionInfo, Arc<SessionState>)| {
+        info.id != *own && state.planning.schedule.is_some() && state.may_run()
+    };
+    let states: Vec<_> = super::today::active(store, &super::today::UNFINISHED, OTHER_PLANS)?
+        .into_iter()
+        .filter(scheduled)
+        .collect();
     let stored: Vec<StoredPlan<'_>> = states
         .iter()
-        .filter_map(|(id, state)| {
+        .filter_map(|(info, state)| {
             Some(StoredPlan {
-                session: id.as_str(),
+                session: info.id.as_str(),
                 title: &state.session.title,
                 schedule: state.planning.schedule.as_deref()?,
                 priority_weight: 1.0,
@@ -311,14 +316,14 @@ const STYLE_NOTE: &str = "preference_probe";
 const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
 /// Whether a single pass is enough, by the words of the goal alone.
-fn gated(goal: &str, policy: &GatePolicy) -> anyhow::Result<serde_json::Value> {
+fn gated(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_json::Value> {
     let signals = Signals {
         // One deterministic drafter gives one sample, which agrees with itself.
         overlap: None,
         conflict: Some(0.0),
         complexity: Some(complexity(features(goal))),
     };
-    let decision = gate::decide(policy, signals, 3, None);
+    let decision = gate::decide(policy, signals, loops, None);
     serde_json::to_value(decision).context("writing the gate's decision")
 }
 

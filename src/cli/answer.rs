@@ -10,7 +10,7 @@ use crate::app::inbox::{self, Delivery};
 use crate::app::{self, App};
 use crate::event::Command;
 use crate::headless::{Answers, reply};
-use crate::model::{Actor, Answer, RequestId, SessionId};
+use crate::model::{Actor, Answer, ChoiceAction, RequestId, SessionId};
 use crate::store::Store;
 use crate::tools::process::inside_a_call;
 
@@ -130,6 +130,8 @@ fn take_over(
         let _ = handle.commands.send(command).await;
         let answers = Answers {
             approve_plans: shared.yes,
+            // A plan that is kept and not run leaves nothing to wait for.
+            keeps_plans: answer.action == ChoiceAction::ApproveAndStop,
             answered: BTreeSet::from([request]),
             ..Answers::default()
         };

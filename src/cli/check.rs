@@ -6,8 +6,9 @@ use clap::Args;
 
 use super::{Exit, Out, Problem, Shared};
 use crate::planning::plan_file::{self, Format};
-use crate::planning::schedule::schedule_plan_file;
+use crate::planning::schedule::Here;
 use crate::planning::{check, grammar};
+use crate::tools::builtin;
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
@@ -25,10 +26,11 @@ pub(super) fn check(shared: &Shared, args: &CheckArgs) -> anyhow::Result<Exit> {
     };
     let (name, text) =
         plan_file::read_text(file).map_err(|error| super::run::plan_problem(&error))?;
-    let mut report = check::check(&text, Format::of(&name, &text), &name);
-    if report.valid {
-        report.schedule = schedule_plan_file(&report.plan)?;
-    }
+    // The built-in tools alone, so that the answer is the same on every machine.
+    let tools = builtin::registry();
+    let mut report =
+        check::check(&text, Format::of(&name, &text), &name, |tool| tools.get(tool).is_some());
+    report.schedule(&Here::of(&jiff::Zoned::now()))?;
     let mut out = Out::new();
     if shared.json {
         out.line(&serde_json::to_string(&report)?)?;

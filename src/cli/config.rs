@@ -1,9 +1,17 @@
-//! `planwright config`: every value with where it came from.
+//! `planwright config`: every value with where it came from, and a file to begin with.
 
+use std::fmt::Write as _;
+
+use anyhow::Context;
 use clap::{Args, Subcommand};
 
-use super::{Exit, Out, Shared};
+use super::{Exit, Out, Problem, Shared};
 use crate::app::App;
+use crate::config;
+use crate::tui;
+
+/// Every setting but the keys, commented, with its built-in value.
+const TEMPLATE: &str = include_str!("../../assets/config.toml");
 
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
@@ -17,33 +25,186 @@ enum ConfigCommand {
     Show,
     /// Where the config file is read from
     Path,
+    /// Write a config file that explains every setting
+    Init {
+        /// Print it instead of writing it
+        #[arg(long)]
+        print: bool,
+        /// Replace the file that is there; the old one is kept beside it as config.toml.old
+        #[arg(long)]
+        force: bool,
+    },
 }
 
 pub(super) fn config(shared: &Shared, args: &ConfigArgs) -> anyhow::Result<Exit> {
-    let app = App::settings_only(shared)?;
-    let mut out = Out::new();
     match args.what.as_ref().unwrap_or(&ConfigCommand::Show) {
-        ConfigCommand::Path => out.line(&app.config_path.display().to_string())?,
-        ConfigCommand::Show => {
-            let rows = app.settings.rows();
-            let wide = |measure: fn(&crate::config::Row) -> usize| {
-                rows.iter().map(measure).max().unwrap_or(0)
-            };
-            let names = wide(|row| row.name.len());
-            let values = wide(|row| row.value.to_string().len());
-            for row in &rows {
-                if shared.json {
-                    out.line(&serde_json::to_string(row)?)?;
-                } else {
-                    out.line(&format!(
-                        "{:names$}  {:values$}  {}",
-                        row.name,
-                        row.value.to_string(),
-                        row.origin
-                    ))?;
-                }
-            }
+        ConfigCommand::Path => {
+            let path = config_path(shared)?;
+            Out::new().line(&path.display().to_string())?;
         }
+        ConfigCommand::Init { print: true, .. } => Out::new().text(&template())?,
+        ConfigCommand::Init { force, .. } => init(shared, *force)?,
+        ConfigCommand::Show => show(shared)?,
     }
     Ok(Exit::Success)
+}
+
+/// Where the file is or would be; it need not be readable to be named.
+fn config_path(shared: &Shared) -> anyhow::Result<std::path::PathBuf> {
+    shared.config.clone().or_else(config::config_file).ok_or_else(|| {
+        Problem::usage("there is no home directory to keep settings in")
+            .remedy("name a file with --config")
+            .into()
+    })
+}
+
+fn show(shared: &Shared) -> anyhow::Result<()> {
+    let app = App::settings_only(shared)?;
+    let mut out = Out::new();
+    let rows = app.settings.rows();
+    if shared.json {
+        for row in &rows {
+            out.line(&serde_json::to_string(row)?)?;
+        }
+        return Ok(());
+    }
+    // One long value must not push all origins off the screen.
+    let wide = |measure: fn(&config::Row) -> usize, most: usize| {
+        rows.iter().map(measure).max().unwrap_or(0).min(most)
+    };
+    let names = wide(|row| row.name.len(), 32);
+    let values = wide(|row| value_words(&row.value).len(), 28);
+    for row in &rows {
+        let value = value_words(&row.value);
+        let line = format!("{:names$}  {value:values$}  {}", row.name, row.origin);
+        out.line(&crate::text::clean_line(&line))?;
+    }
+    if !app.config_path.exists() {
+        out.line(&format!(
+            "there is no config file; planwright config init writes {}",
+            app.config_path.display()
+        ))?;
+    }
+    Ok(())
+}
+
+/// A value for people: what is not set says so.
+fn value_words(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => "not set".to_owned(),
+        serde_json::Value::Object(fields) => {
+            let set: Vec<String> = fields
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            if set.is_empty() { "as built in".to_owned() } else { set.join(", ") }
+        }
+        other => other.to_string(),
+    }
+}
+
+fn init(shared: &Shared, force: bool) -> anyhow::Result<()> {
+    let path = config_path(shared)?;
+    let there = std::fs::read_to_string(&path);
+    if there.as_ref().is_ok_and(|text| !text.trim().is_empty()) {
+        if !force {
+            return Err(Problem::usage(format!("there is a config file already: {}", path.display()))
+                .remedy("edit it, look at the whole of it with config init --print, or replace it with --force")
+                .into());
+        }
+        let old = path.with_extension("toml.old");
+        std::fs::rename(&path, &old).with_context(|| format!("keeping {}", old.display()))?;
+    }
+    if let Some(dir) = path.parent() {
+        std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
+    }
+    std::fs::write(&path, template()).with_context(|| format!("writing {}", path.display()))?;
+    Out::new()
+        .line(&format!("wrote {}; every setting is in it, with its default", path.display()))?;
+    Ok(())
+}
+
+/// The whole file: the settings, then every action with its keys.
+fn template() -> String {
+    let mut text = TEMPLATE.to_owned();
+    text.push_str("\n[keys]                          # action = \"key\", or several with spaces between them\n");
+    for (name, keys, words) in tui::default_keys() {
+        let line = match keys.as_str() {
+            "" => format!("#{name} ="),
+            keys => format!("#{name} = \"{keys}\""),
+        };
+        let _ = writeln!(text, "{line:<31} # {words}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Settings, known_names};
+    use crate::llm::notebook::MemoryNotebook;
+    use crate::llm::provider::Models;
+    use crate::tools::ToolSettings;
+
+    /// The file with every setting in force, those left out that have no value of their own.
+    fn in_force() -> String {
+        let setting = |line: &str| {
+            let rest = line.strip_prefix('#')?;
+            let (name, value) = rest.split_once(" =")?;
+            let name_fits = name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            let unset = value.trim_start().starts_with('#');
+            (name_fits && !name.is_empty() && !unset).then(|| rest.to_owned())
+        };
+        let lines: Vec<String> = template()
+            .lines()
+            .map(|line| setting(line).unwrap_or_else(|| line.to_owned()))
+            .collect();
+        lines.join("\n")
+    }
+
+    fn values(settings: &Settings) -> Vec<(String, serde_json::Value)> {
+        let rows = settings.rows().into_iter();
+        rows.filter(|row| !row.name.starts_with("keys.") && !row.name.starts_with("tools."))
+            .filter(|row| row.name != "limits")
+            .map(|row| (row.name, row.value))
+            .collect()
+    }
+
+    #[test]
+    fn the_file_that_is_written_changes_nothing_and_all_its_values_are_the_defaults() {
+        let dir = tempfile::tempdir().unwrap();
+        let read = |text: &str| {
+            let path = dir.path().join("config.toml");
+            std::fs::write(&path, text).unwrap();
+            Settings::load(&path, true).unwrap()
+        };
+        let mut as_written = read(&template());
+        // Empty tables are set and say nothing.
+        as_written.models.limits.origin = crate::config::Origin::BuiltIn;
+        as_written.confidence_weights.origin = crate::config::Origin::BuiltIn;
+        as_written.planning.policy.origin = crate::config::Origin::BuiltIn;
+        assert_eq!(as_written, Settings::default());
+        let filled = read(&in_force());
+        assert_eq!(values(&filled), values(&Settings::default()));
+        let notebook = || std::sync::Arc::new(MemoryNotebook::default());
+        let models = |settings: &Settings| Models::new(settings.models.clone(), notebook());
+        assert_eq!(models(&filled).limits(), models(&Settings::default()).limits());
+        assert_eq!(ToolSettings::from(&filled.tools), ToolSettings::default());
+        let keys = filled.keys.into_iter().map(|(name, key)| (name, key.value)).collect();
+        tui::check_keys(&tui::KeyOverrides(keys)).unwrap();
+    }
+
+    #[test]
+    fn every_setting_there_is_stands_in_the_file() {
+        let text = template();
+        let words: std::collections::BTreeSet<&str> =
+            text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+        for name in known_names() {
+            assert!(words.contains(name), "`{name}` is missing in assets/config.toml");
+        }
+        for (name, ..) in tui::default_keys() {
+            assert!(words.contains(name), "the key of `{name}` is missing");
+        }
+    }
 }

@@ -17,7 +17,7 @@ use crate::app::{self, App};
 use crate::exchange::{html, jsonl, otlp, report, traces};
 use crate::model::SessionId;
 use crate::planning::export::{self, PlanExport};
-use crate::planning::schedule::schedule_plan_file;
+use crate::planning::schedule::{Here, schedule_plan_file};
 use crate::state::SessionState;
 use crate::state::result::ExecutionResult;
 use crate::store::Store;
@@ -218,7 +218,7 @@ fn of_plan(id: &SessionId, state: &SessionState, format: Format) -> anyhow::Resu
     let plan = &current.plan;
     Ok(match format {
         Format::Mermaid => export::graph_flowchart(plan),
-        Format::Gantt => match schedule_plan_file(plan)? {
+        Format::Gantt => match schedule_plan_file(plan, &Here::of(&jiff::Zoned::now()))? {
             Some(schedule) => export::graph_gantt(plan, &schedule),
             None => {
                 return Err(Problem::failed("a Gantt chart needs durations, and no task has one")

@@ -1,120 +1,284 @@
-//! `planwright` alone: the saved sessions, to open one.
+//! `planwright` alone: the saved sessions, what is due today, and a box for a goal.
 
 use std::sync::Arc;
 
 use anyhow::Context;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::sync::{mpsc, watch};
 
-use super::session::{attend, block_on, needs_screen};
+use super::session::{attend, block_on, needs_screen, take_up};
 use super::{Exit, Shared};
 use crate::app::desk::{bookmarks, comparison};
 use crate::app::planning::{GoalWish, check_goal};
-use crate::app::{self, App};
+use crate::app::{self, App, today};
 use crate::engine::resume::TakeUp;
+use crate::exchange::bundled;
 use crate::headless::Answers;
-use crate::model::{Seq, SessionId};
+use crate::model::{MicroDollars, Seq, SessionId};
 use crate::replay::library::Search;
+use crate::replay::spending::{self, Spending};
+use crate::replay::{History, MemorySource};
 use crate::state::{SessionState, SessionStatus};
 use crate::store::{SessionInfo, Store, StoreError, WordQuery};
-use crate::tui::{self, ExitReason, Found, HomeExit, HomeView, ListItem, SessionView, UiSettings};
+use crate::text::units;
+use crate::tui::{
+    self, ExitReason, Found, HomeExit, HomeFeed, HomeView, HomeWish, ListItem, SessionView,
+    UiSettings,
+};
+
+/// What the first start says about planning without a model.
+pub const OFFLINE_HELP: [&str; 2] = [
+    "The offline planner needs no key and no network; it plans from templates.",
+    "For a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, or write provider and model with  planwright config init.",
+];
 
 /// How many steps a search on the screen brings.
 const HITS: usize = 200;
 
 pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
+    if shared.plain {
+        // Lines instead of a screen: what is due, what is saved, and how to go on.
+        super::today::list_all(shared)?;
+        super::sessions::list(shared, None)?;
+        let next = "planwright --plain \"your goal\" plans; planwright --plain resume ID goes on";
+        super::Out::new().line(next)?;
+        return Ok(Exit::Success);
+    }
     if shared.headless {
         return super::sessions::list(shared, None);
     }
-    let app = App::settings_only(shared)?;
-    let settings = app.ui_settings()?;
-    let desk = app.desk()?;
-    let (mut message, mut found, mut selected) = (None, None, None);
+    let app = Arc::new(App::settings_only(shared)?);
+    app.check_screen(shared)?;
     block_on(async {
+        let settings = app.watched_settings(shared)?;
+        let (mut message, mut found, mut selected) = (None, None, None);
         loop {
-            let items = match app.read_store()? {
-                Some(store) => store.list_sessions()?.into_iter().map(item).collect(),
-                None => Vec::new(),
-            };
-            let drafter = app.drafter(&SessionState::default(), true);
-            let provider = if drafter.is_offline() {
-                "offline planner, no model in use; `planwright doctor` says how to set one up"
-                    .to_owned()
-            } else {
-                format!("{}: {}", drafter.name, drafter.why)
-            };
             let view = HomeView {
-                items,
-                provider,
                 message: message.take(),
                 found: found.take(),
                 selected: selected.take(),
-                ..HomeView::default()
+                ..view(&app)?
             };
-            let mut next = tui::run_home(view, &settings).await?;
+            let mut next = tui::run_home(feed(&app, view), &settings).await?;
             // A screen that made a fork leads to it.
-            while let Some((left, made)) = opened(shared, &app, &settings, &next).await? {
-                next = match (left, made) {
-                    (_, Some(made)) => HomeExit::Open(made),
-                    (ExitReason::BackToList, None) => break,
-                    (ExitReason::Signal(signal), None) => return Ok(Exit::for_signal(signal)),
-                    _ => return Ok(Exit::Success),
-                };
+            loop {
+                match opened(shared, &app, &settings, &next).await {
+                    Ok(None | Some((ExitReason::BackToList, None))) => break,
+                    Ok(Some((_, Some(made)))) => next = HomeExit::Open(made),
+                    Ok(Some((ExitReason::Signal(signal), None))) => {
+                        return Ok(Exit::for_signal(signal));
+                    }
+                    Ok(Some(_)) => return Ok(Exit::Success),
+                    Err(error) => {
+                        message = Some(one_line(&error));
+                        break;
+                    }
+                }
             }
-            match next {
+            let done = match next {
                 // Shown already, and left again.
                 HomeExit::Open(id) | HomeExit::OpenAt(id, _) | HomeExit::Fork(id) => {
                     selected = Some(id);
+                    Ok(None)
                 }
-                HomeExit::Search(words) => {
-                    let store = app.open_store()?;
-                    let search =
-                        Search { words: WordQuery::of(&words), limit: HITS, ..Search::default() };
-                    found = Some(Found { hits: search.run(&store.reader()?)?, words });
-                }
-                HomeExit::Compare(a, b) => {
-                    let store = app.open_store()?;
-                    match comparison(&store, &a, &b) {
-                        Ok(view) => {
-                            let left = tui::run_compare(view, Arc::clone(&desk), &settings).await?;
-                            match left {
-                                ExitReason::BackToList => {}
-                                ExitReason::Signal(signal) => return Ok(Exit::for_signal(signal)),
-                                _ => return Ok(Exit::Success),
-                            }
-                        }
-                        Err(error) => message = Some(error.to_string()),
-                    }
-                }
-                HomeExit::Plan(goal) => {
-                    if let Err(problem) = check_goal(&goal) {
-                        message = Some(problem.to_string());
-                        continue;
-                    }
-                    let store = app.open_store()?;
-                    let here = std::env::current_dir().context("finding the current directory")?;
-                    let wish = GoalWish { goal, ..GoalWish::default() };
-                    let handle = app.start_goal(&store, &wish, &here, true).await?;
-                    attend(shared, &app, &store, handle, Answers::default().into()).await?;
-                }
-                HomeExit::Remove(id) => {
-                    let store = app.open_store()?;
-                    message = Some(match store.remove(&id) {
-                        Ok(_) => format!("session {} is removed", id.short()),
-                        Err(error) => error.to_string(),
-                    });
-                }
-                HomeExit::Quit | HomeExit::TerminalGone => return Ok(Exit::Success),
-                HomeExit::Signal(signal) => return Ok(Exit::for_signal(signal)),
+                HomeExit::Search(words) => search(&app, words).map(|steps| {
+                    found = Some(steps);
+                    None
+                }),
+                HomeExit::Compare(a, b) => compared(&app, &settings, &a, &b).await,
+                HomeExit::Plan(goal) => plan(shared, &app, goal).await.map(|()| None),
+                HomeExit::Demo => demo(&settings).await.map(|()| None),
+                HomeExit::Start(id) => start(shared, &app, &id).await.map(|()| None),
+                HomeExit::Quit | HomeExit::TerminalGone => Ok(Some(Exit::Success)),
+                HomeExit::Signal(signal) => Ok(Some(Exit::for_signal(signal))),
+            };
+            match done {
+                Ok(Some(exit)) => return Ok(exit),
+                Ok(None) => {}
+                // What went wrong is said where it was asked for.
+                Err(error) => message = Some(one_line(&error)),
             }
         }
     })
 }
 
-fn item(info: SessionInfo) -> ListItem {
+/// Plans a goal and stays with it until the person leaves.
+async fn plan(shared: &Shared, app: &App, goal: String) -> anyhow::Result<()> {
+    check_goal(&goal)?;
+    let store = app.open_store()?;
+    let here = std::env::current_dir().context("finding the current directory")?;
+    let wish = GoalWish { goal, ..GoalWish::default() };
+    let handle = app.start_goal(&store, &wish, &here, true).await?;
+    attend(shared, app, &store, handle, Answers::default().into()).await?;
+    Ok(())
+}
+
+/// Opens a session and lets its run go on.
+async fn start(shared: &Shared, app: &App, id: &SessionId) -> anyhow::Result<()> {
+    let store = app.open_store()?;
+    let handle = take_up(shared, app, &store, id, None).await?;
+    attend(shared, app, &store, handle, Answers::default().into()).await?;
+    Ok(())
+}
+
+fn search(app: &App, words: String) -> anyhow::Result<Found> {
+    let store = app.open_store()?;
+    let search = Search { words: WordQuery::of(&words), limit: HITS, ..Search::default() };
+    Ok(Found { hits: search.run(&store.reader()?)?, words })
+}
+
+async fn compared(
+    app: &App,
+    settings: &UiSettings,
+    a: &SessionId,
+    b: &SessionId,
+) -> anyhow::Result<Option<Exit>> {
+    let view = comparison(&app.open_store()?, a, b)?;
+    Ok(match tui::run_compare(view, app.desk()?, settings).await? {
+        ExitReason::BackToList => None,
+        ExitReason::Signal(signal) => Some(Exit::for_signal(signal)),
+        _ => Some(Exit::Success),
+    })
+}
+
+/// An error as one line of the screen.
+fn one_line(error: &anyhow::Error) -> String {
+    let text: Vec<String> = error.chain().map(ToString::to_string).collect();
+    text.join(": ").replace('\n', " ")
+}
+
+/// Everything that is there to see.
+fn view(app: &App) -> anyhow::Result<HomeView> {
+    let drafter = app.drafter(&SessionState::default(), true);
+    let mut view = HomeView { provider: provider(&drafter), ..HomeView::default() };
+    view.provider_help = provider_help(&drafter);
+    let Some(store) = app.read_store()? else { return Ok(view) };
+    let (now, zone) = (Timestamp::now(), TimeZone::system());
+    let open = today::open_sessions(&store)?;
+    view.today = today::items(&open, now, &zone);
+    view.week = today::week(&open, now, &zone);
+    view.items = store
+        .list_sessions()?
+        .into_iter()
+        .map(|info| {
+            let state = open.iter().find(|(known, _)| known.id == info.id);
+            item(info, state.map(|(_, state)| &**state), now)
+        })
+        .collect();
+    if !drafter.is_offline() {
+        let since = spending::day_start(now, &zone);
+        let spent = Spending::since(since).total(&store.reader()?, None)?;
+        let cap = MicroDollars::from_dollars(app.settings.models.daily_budget_usd.value);
+        view.spent = Some((spent, cap));
+    }
+    Ok(view)
+}
+
+fn provider(drafter: &app::Drafter) -> String {
+    if drafter.is_offline() {
+        return "offline planner, no model in use".to_owned();
+    }
+    match &drafter.ask {
+        Some(ask) => format!("offline planner; {} is set", ask.variable),
+        None => drafter.name.clone(),
+    }
+}
+
+/// What is in use and how to change it, once, for the first start.
+fn provider_help(drafter: &app::Drafter) -> Vec<String> {
+    if let Some(ask) = &drafter.ask {
+        return vec![
+            format!(
+                "{} is set. Nothing was sent to {}; the first plan asks whether to use it.",
+                ask.variable, ask.provider
+            ),
+            "Until you say yes the offline planner is in use.".to_owned(),
+        ];
+    }
+    if !drafter.is_offline() {
+        return vec![
+            format!("{} drafts, because {}.", drafter.name, drafter.why),
+            "To plan without a model: --provider offline.".to_owned(),
+        ];
+    }
+    OFFLINE_HELP.map(str::to_owned).to_vec()
+}
+
+/// Opens the way for wishes: they are carried out one after the other, and what became of them is shown.
+fn feed(app: &Arc<App>, first: HomeView) -> HomeFeed {
+    let (sender, latest) = watch::channel(Arc::new(first));
+    let (wishes, mut wanted) = mpsc::unbounded_channel();
+    let app = Arc::clone(app);
+    tokio::spawn(async move {
+        // Sizes take a look at every event; nobody waits for them.
+        let mut bytes = sizes(&app).unwrap_or_default();
+        if !bytes.is_empty() {
+            let mut view = HomeView::clone(&sender.borrow());
+            measure(&mut view, &bytes);
+            view.message = None;
+            sender.send_replace(Arc::new(view));
+        }
+        while let Some(wish) = wanted.recv().await {
+            let removes = matches!(wish, HomeWish::Remove(_));
+            let message = match fulfil(&app, wish).await {
+                Ok(message) => message,
+                Err(error) => one_line(&error),
+            };
+            if removes {
+                bytes = sizes(&app).unwrap_or(bytes);
+            }
+            let mut next = match view(&app) {
+                Ok(view) => view,
+                Err(_) => HomeView::clone(&sender.borrow()),
+            };
+            measure(&mut next, &bytes);
+            next.message = Some(message);
+            sender.send_replace(Arc::new(next));
+        }
+    });
+    HomeFeed { wishes, latest }
+}
+
+type Sizes = std::collections::BTreeMap<SessionId, u64>;
+
+fn sizes(app: &App) -> anyhow::Result<Sizes> {
+    Ok(match app.read_store()? {
+        Some(store) => store.session_bytes()?,
+        None => Sizes::new(),
+    })
+}
+
+fn measure(view: &mut HomeView, bytes: &Sizes) {
+    for item in &mut view.items {
+        item.bytes = bytes.get(&item.id).copied();
+    }
+}
+
+async fn fulfil(app: &App, wish: HomeWish) -> anyhow::Result<String> {
+    let store = app.open_store()?;
+    let said = match wish {
+        HomeWish::Remove(id) => {
+            store.remove(&id)?;
+            format!("session {} is removed", id.short())
+        }
+        HomeWish::Command { session, command } => {
+            app.tell(&store, &session, command).await?;
+            let summary = store.session(&session)?.summary;
+            format!("{}: {} of {} done", summary.title, summary.done, summary.total)
+        }
+    };
+    store.close();
+    Ok(said)
+}
+
+fn item(info: SessionInfo, state: Option<&SessionState>, now: Timestamp) -> ListItem {
+    let status = SessionStatus::from_word(&info.summary.status).unwrap_or(SessionStatus::Planning);
     ListItem {
         id: info.id,
         title: info.summary.title,
-        status: SessionStatus::from_word(&info.summary.status).unwrap_or(SessionStatus::Planning),
+        status,
         done: info.summary.done,
         total: info.summary.total,
         cost: info.summary.cost,
@@ -122,12 +286,53 @@ fn item(info: SessionInfo) -> ListItem {
         pattern: info.summary.pattern,
         bytes: None,
         fork_of: info.parent.map(|point| (point.session, point.seq)),
-        detail: match info.summary.open_requests {
-            0 => None,
-            1 => Some("1 request waits for you".to_owned()),
-            count => Some(format!("{count} requests wait for you")),
-        },
+        detail: state.and_then(|state| detail(state, status, now)),
+        facts: state.map(facts).unwrap_or_default(),
     }
+}
+
+/// The second line of a row: what is open in it.
+fn detail(state: &SessionState, status: SessionStatus, now: Timestamp) -> Option<String> {
+    if let Some(oldest) = state.requests.oldest() {
+        let task = oldest.request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
+        let count = state.requests.open.len();
+        let more = if count > 1 { format!(", {count} requests") } else { String::new() };
+        let waits = now.duration_since(oldest.asked_at).unsigned_abs();
+        return Some(format!(
+            "{task}{}{more}, waits {}",
+            oldest.request.question,
+            units::age(waits)
+        ));
+    }
+    let revision = state.plan.current.as_ref().map_or(1, |current| current.revision);
+    match status {
+        SessionStatus::Held => Some(format!("approved and stopped, r{revision} kept, not run yet")),
+        SessionStatus::Interrupted => Some("interrupted; Enter opens it, P goes on".to_owned()),
+        _ => None,
+    }
+}
+
+/// What else there is to know about a session, a line each.
+fn facts(state: &SessionState) -> Vec<String> {
+    let mut facts = Vec::new();
+    if let Some(current) = &state.plan.current {
+        facts.push(format!("r{} {}", current.revision, current.hash.short()));
+    }
+    let counts = state.tasks.counts();
+    let mut run = format!("{} {}/{}", state.status().word(), counts.done, counts.total());
+    for (count, word) in [(counts.failed, "failed"), (counts.skipped, "skipped")] {
+        if count > 0 {
+            run = format!("{run}, {count} {word}");
+        }
+    }
+    facts.push(run);
+    if let Some(finish) =
+        state.planning.schedule.as_deref().and_then(crate::model::Schedule::finish)
+    {
+        let finish = finish.at.to_zoned(TimeZone::system());
+        facts.push(format!("planned until {}", finish.strftime("%a %-d %B")));
+    }
+    facts
 }
 
 /// Opens what the person chose, if it is a session, and says how it was left and which fork was made there.
@@ -216,4 +421,22 @@ async fn look(
     };
     let exit = app::show(view, settings).await?;
     Ok((exit.reason, exit.open))
+}
+
+/// The bundled run, from its start.
+async fn demo(settings: &UiSettings) -> anyhow::Result<()> {
+    let (id, records) = bundled::run()?;
+    let head = records.last().map_or(Seq::START, |record| record.seq);
+    let view = SessionView {
+        id,
+        history: History::new(MemorySource::new(records)),
+        head: watch::channel(head).1,
+        bookmarks: Vec::new(),
+        desk: None,
+        asks_fork: false,
+        commands: None,
+        start_at: Some(Seq(1)),
+        note: None,
+    };
+    super::demo::watch(view, settings).await.map(|_| ())
 }

@@ -3,12 +3,14 @@
 mod answer;
 mod check;
 mod config;
+mod demo;
 mod diff;
 mod doctor;
 mod documents;
 mod exit;
 mod export;
 mod fork;
+pub(crate) mod gate;
 mod graph;
 mod home;
 mod import;
@@ -21,6 +23,7 @@ mod run;
 mod session;
 mod sessions;
 mod themes;
+mod today;
 pub(crate) mod tools;
 
 use std::path::PathBuf;
@@ -29,7 +32,8 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 pub use exit::{Exit, Problem};
-pub use out::Out;
+pub use home::OFFLINE_HELP;
+pub use out::{Out, tell};
 
 /// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
 #[derive(Debug, Parser)]
@@ -43,7 +47,10 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  planwright plan 'launch a newsletter in 6 weeks' --headless --yes
+  planwright                            what needs you, what is due today, a box for a goal
+  planwright 'launch a newsletter in 6 weeks'
+  planwright today                      what is due; today done 1 says that it is done
+  planwright demo                       watch a recorded run
   planwright run plan.toml              show the plan, ask, run it, watch it
   planwright run plan.toml --headless --yes
   planwright replay last                scrub through the last run
@@ -86,6 +93,12 @@ pub struct Shared {
     /// How you want to be talked to and asked, such as tone=neutral (repeatable)
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub policy: Vec<String>,
+    /// Whether a small goal or task skips ceremony; the config says so unless this does
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub gate: Option<gate::Gate>,
+    /// Pin the gate's signals or its decision, as JSON
+    #[arg(long, global = true, value_name = "JSON")]
+    pub gate_override: Option<String>,
     /// How many tasks may run at once, 1 to 64, or `auto`
     #[arg(long, global = true, value_name = "N|auto")]
     pub jobs: Option<crate::config::Jobs>,
@@ -95,6 +108,9 @@ pub struct Shared {
     /// No colour
     #[arg(long, global = true)]
     pub no_color: bool,
+    /// Without a screen, print every step and not only how tasks ended
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -127,6 +143,10 @@ pub enum Subcommands {
     Config(config::ConfigArgs),
     /// Say what works here and what to do about the rest
     Doctor(doctor::DoctorArgs),
+    /// What is due today in all active plans
+    Today(today::TodayArgs),
+    /// Watch a recorded run, and run its plan if you like
+    Demo(demo::DemoArgs),
     /// Answer an open request of a session from another terminal
     Answer(answer::AnswerArgs),
     /// List the themes
@@ -177,6 +197,8 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Diff(args)) => diff::diff(&shared, &args),
         Some(Subcommands::Config(args)) => config::config(&shared, &args),
         Some(Subcommands::Doctor(args)) => doctor::doctor(&shared, &args),
+        Some(Subcommands::Today(args)) => today::today(&shared, &args),
+        Some(Subcommands::Demo(args)) => demo::demo(&shared, &args),
         Some(Subcommands::Answer(args)) => answer::answer(&shared, &args),
         Some(Subcommands::Goal(words)) => plan::goal(&shared, &words),
         Some(Subcommands::Themes) => themes::themes(&shared),
@@ -186,7 +208,6 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 }
 
 /// Prints the final error, what it means and what to do, and gives its exit code.
-#[expect(clippy::print_stderr, reason = "this is the one place where the final error is printed")]
 fn report(error: &anyhow::Error) -> Exit {
     let mut exit = Exit::Failed;
     let mut hint = None;
@@ -198,17 +219,43 @@ fn report(error: &anyhow::Error) -> Exit {
             lines.push(problem.what.clone());
             continue;
         }
-        if let Some(store) = cause.downcast_ref::<crate::store::StoreError>() {
-            hint = Some(store.hint());
-        }
+        hint = hint_of(cause).or(hint);
         let text = cause.to_string();
         if !lines.iter().any(|line| line.contains(&text)) {
             lines.push(text);
         }
     }
-    eprintln!("planwright: {}", crate::text::clean(&lines.join(": ")));
+    tell(&format!("planwright: {}", crate::text::clean(&lines.join(": "))));
     if let Some(hint) = hint {
-        eprintln!("  {}", crate::text::clean(&hint));
+        tell(&format!("  {}", crate::text::clean(&hint)));
     }
     exit
+}
+
+/// What to do about an error that does not say so itself.
+fn hint_of(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+    use crate::config::ConfigError;
+    use crate::replay::SourceError;
+    use crate::store::StoreError;
+    use crate::tui::{KeyError, ThemeError, TuiError};
+    if let Some(store) = cause.downcast_ref::<StoreError>() {
+        return Some(store.hint());
+    }
+    let words = if let Some(error) = cause.downcast_ref::<ConfigError>() {
+        match error {
+            ConfigError::Unreadable { .. } => "make it readable, or name another one with --config",
+            _ => "mend that line; planwright config init --print shows every setting",
+        }
+    } else if cause.is::<KeyError>() {
+        "mend [keys] in the config; planwright config init --print lists every action with its key"
+    } else if cause.is::<ThemeError>() {
+        "mend the theme's file, or take another one with --theme; planwright themes lists them"
+    } else if matches!(cause.downcast_ref::<TuiError>(), Some(TuiError::Terminal(_))) {
+        "run it in a terminal, or add --headless or --plain"
+    } else if cause.is::<SourceError>() {
+        "planwright sessions verify says what is there and what is not"
+    } else {
+        return None;
+    };
+    Some(words.to_owned())
 }

@@ -41,6 +41,11 @@ impl Out {
     }
 }
 
+/// Writes a line to standard error, where nobody may be listening: what cannot be told must not end the program.
+pub fn tell(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 impl Default for Out {
     fn default() -> Self {
         Self::new()

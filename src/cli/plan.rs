@@ -15,7 +15,6 @@ use crate::app::planning::{GoalWish, check_goal};
 use crate::headless::Answers;
 use crate::model::PolicyOverride;
 use crate::planning::export::{self, PlanExport};
-use crate::planning::gate::{Forced, GatePolicy, Overrides};
 use crate::state::PlanningSlice;
 
 #[derive(Debug, Args)]
@@ -31,28 +30,12 @@ pub struct PlanArgs {
     /// Reply to the next question (repeatable, in order; `-` reads replies from standard input)
     #[arg(long, value_name = "REPLY")]
     answer: Vec<String>,
-    /// Whether a small goal skips ceremony
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    gate: Gate,
-    /// Pin the gate's signals or its decision, as JSON
-    #[arg(long, value_name = "JSON")]
-    gate_override: Option<String>,
     /// Directory the tasks will run in; the current one unless named
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// Write to a file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Gate {
-    Auto,
-    Off,
-    #[value(name = "force_exit")]
-    ForceExit,
-    #[value(name = "force_full", alias = "force_debate")]
-    ForceFull,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -77,7 +60,6 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
     let wish = GoalWish {
         goal: args.goal.clone(),
         policy: policy(&shared.policy)?,
-        gate: gate(args)?,
         calendar: args.calendar.clone(),
     };
     let workspace = match &args.workspace {
@@ -146,8 +128,6 @@ impl PlanArgs {
             format: Format::Text,
             calendar: None,
             answer: Vec::new(),
-            gate: Gate::Auto,
-            gate_override: None,
             workspace: None,
             output: None,
         }
@@ -163,23 +143,6 @@ fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
         let set = crate::planning::policy_words::set(field.trim(), value.trim())
             .map_err(|error| Problem::usage(error.to_string()))?;
         policy = policy.with(&set);
-    }
-    Ok(policy)
-}
-
-fn gate(args: &PlanArgs) -> anyhow::Result<GatePolicy> {
-    let mut policy = GatePolicy::default();
-    if let Some(json) = &args.gate_override {
-        policy.overrides = serde_json::from_str::<Overrides>(json).map_err(|error| {
-            Problem::usage(format!("--gate-override is not what it takes: {error}"))
-                .remedy(r#"try '{"decision": "force_full"}'"#)
-        })?;
-    }
-    match args.gate {
-        Gate::Auto => {}
-        Gate::Off => policy.enabled = false,
-        Gate::ForceExit => policy.overrides.decision = Some(Forced::ForceExit),
-        Gate::ForceFull => policy.overrides.decision = Some(Forced::ForceFull),
     }
     Ok(policy)
 }

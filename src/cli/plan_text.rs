@@ -13,6 +13,7 @@ use crate::text::units;
 pub(super) fn text(talk: &PlanningSlice) -> String {
     let mut lines = Vec::new();
     heading(talk, &mut lines);
+    notes(talk, &mut lines);
     if let Some(roadmap) = talk.roadmap.as_deref() {
         outline(roadmap, &mut lines);
         options(roadmap, &mut lines);
@@ -44,11 +45,11 @@ fn heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
 
 fn outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
     lines.push(String::new());
-    lines.push(format!(
-        "Outline    {} of work",
-        units::working_minutes(u64::from(roadmap.total_minutes))
-    ));
+    let minutes = units::working_minutes(u64::from(roadmap.total_minutes));
     let tree = roadmap.tree();
+    let repeats = roadmap.nodes.iter().any(|node| node.recurrence.is_some());
+    let once = if repeats { ", what repeats counted once" } else { "" };
+    lines.push(format!("Outline    {minutes} of work{once}"));
     if let Some(root) = tree.get(&roadmap.root_id) {
         for child in tree.children(&root.id) {
             branch(&tree, &child.id, 1, roadmap, lines);
@@ -130,6 +131,13 @@ fn by_week(schedule: &Schedule, lines: &mut Vec<String>) {
     }
 }
 
+/// What the goal says that could not be used, first of all.
+fn notes(talk: &PlanningSlice, lines: &mut Vec<String>) {
+    for note in &talk.notes {
+        lines.push(format!("Note: {note}."));
+    }
+}
+
 fn assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
     let assumed = talk.context.as_deref().map(|context| context.assumptions.as_slice());
     let assumed = assumed.unwrap_or_default();
@@ -174,6 +182,7 @@ pub(super) fn json(talk: &PlanningSlice) -> Result<String, serde_json::Error> {
         "adaptation_log": talk.adaptation_log,
         "stages": stages,
         "questions": talk.questions,
+        "notes": talk.notes,
         "state": talk.place.state.as_str(),
         "planning_status": talk.place.state.planning_status(),
         "response_text": talk.response_text,

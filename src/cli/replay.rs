@@ -54,12 +54,12 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
     if shared.headless {
         return print(shared, &mut history, args.at.map_or(head, Seq));
     }
-    let settings = app.ui_settings()?;
     let marks = match &live {
         Some(store) => app::desk::bookmarks(store, &id)?,
         None => header_marks,
     };
     let made = block_on(async {
+        let settings = app.watched_settings(shared)?;
         let view = SessionView {
             head: match &live {
                 Some(store) => app::follow(store, &id)?,
@@ -114,7 +114,7 @@ fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record
 }
 
 /// The same as lines, up to an event.
-fn print(shared: &Shared, history: &mut History, upto: Seq) -> anyhow::Result<Exit> {
+pub(super) fn print(shared: &Shared, history: &mut History, upto: Seq) -> anyhow::Result<Exit> {
     let mut out = super::Out::new();
     let zone = jiff::tz::TimeZone::system();
     for number in 1..=upto.0 {

@@ -20,9 +20,34 @@ use crate::state::{RunPhase, SessionState, SessionStatus};
 use crate::store::{Store, StoreError};
 use crate::tui::{self, ExitReason, SessionView};
 
-impl Lines for Out {
+/// Lines on standard output, with a bar below them on a terminal.
+#[derive(Debug, Default)]
+struct Printed {
+    out: Out,
+    bar: bool,
+}
+
+impl Printed {
+    /// Takes the bar away, so that what follows stands in its place.
+    fn clear(&mut self) -> std::io::Result<()> {
+        if std::mem::take(&mut self.bar) { self.out.text("\r\x1b[2K") } else { Ok(()) }
+    }
+}
+
+impl Lines for Printed {
     fn line(&mut self, text: &str) -> std::io::Result<()> {
-        Out::line(self, text)
+        self.clear()?;
+        self.out.line(text)
+    }
+
+    fn bar(&mut self, text: &str) -> std::io::Result<()> {
+        self.clear()?;
+        if text.is_empty() {
+            return Ok(());
+        }
+        let width = crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
+        self.bar = true;
+        self.out.text(&crate::text::truncate_end(text, width.saturating_sub(1)))
     }
 }
 
@@ -76,10 +101,6 @@ pub(super) fn open_session(app: &App, name: &str) -> anyhow::Result<(Store, Sess
 }
 
 /// Takes up a session to go on with it: an interrupted run goes on, a plan that was approved and kept is run.
-#[expect(
-    clippy::print_stderr,
-    reason = "standard output is for the records, which a script may read"
-)]
 pub(super) async fn take_up(
     shared: &Shared,
     app: &App,
@@ -95,7 +116,11 @@ pub(super) async fn take_up(
     if shared.headless && !shared.json {
         let place = workspace
             .map_or_else(|| state.session.workspace.clone(), |path| path.display().to_string());
-        eprintln!("session {} goes on in {}", id.short(), crate::text::clean_line(&place));
+        super::tell(&format!(
+            "session {} goes on in {}",
+            id.short(),
+            crate::text::clean_line(&place)
+        ));
     }
     if state.may_run() && state.run.phase == RunPhase::Idle {
         let _ = handle.commands.send(Command::Run { by: Actor::Person }).await;
@@ -136,7 +161,11 @@ pub(super) async fn follow(
     handle: SessionHandle,
     errand: Errand,
 ) -> anyhow::Result<Exit> {
-    let format = if shared.json { Format::Json } else { Format::Text };
+    let format = match shared.json {
+        true => Format::Json,
+        false if std::io::stdout().is_terminal() && !shared.verbose => Format::Progress,
+        false => Format::Text,
+    };
     let (id, state, exit) = to_the_end(store, handle, errand, format).await?;
     match exit {
         Exit::NeedsPerson | Exit::CapReached => say_what_waits(&id, &state, shared.json),
@@ -167,12 +196,19 @@ async fn to_the_end(
         answers: errand.answers,
         expects_start: errand.restarts,
         format,
-        lines: Out::new(),
+        lines: Printed::default(),
         state: SessionState::default(),
         time_zone: jiff::tz::TimeZone::system(),
+        progress: headless::progress::Progress::default(),
     };
     // A resumed session prints what happens from here on, not its past.
     follower.state = SessionState::clone(&*follower.history.state_at(handle.begun)?);
+    // A run that was left goes on before it can be said what it waits for.
+    let left = matches!(
+        follower.state.run.phase,
+        RunPhase::Running | RunPhase::Paused | RunPhase::Interrupted
+    );
+    follower.expects_start |= left && follower.state.may_run();
     let ended = tokio::select! {
         ending = follower.follow() => Ok(ending),
         signal = any_signal() => Err(signal?),
@@ -195,6 +231,7 @@ async fn to_the_end(
     };
     let last = *head.borrow();
     follower.catch_up(last)?;
+    follower.lines.bar("")?;
     driver?;
     let state = follower.state;
     let exit = match ended {
@@ -210,11 +247,7 @@ async fn to_the_end(
 
 fn only_caps(state: &SessionState) -> bool {
     let is_cap = |kind: &RequestKind| {
-        matches!(
-            kind,
-            RequestKind::Cap { .. }
-                | RequestKind::PlanningCap { reason: crate::model::EscalateReason::Budget }
-        )
+        matches!(kind, RequestKind::Cap { .. } | RequestKind::PlanningCap { .. })
     };
     !state.requests.open.is_empty()
         && state.requests.open.values().all(|open| is_cap(&open.request.kind))
@@ -243,10 +276,6 @@ async fn any_signal() -> std::io::Result<&'static str> {
     })
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "standard output is for the records, which a script may read"
-)]
 fn parting(id: &SessionId, state: &SessionState) {
     let counts = state.tasks.counts();
     let next = if state.status() == SessionStatus::Interrupted {
@@ -254,26 +283,22 @@ fn parting(id: &SessionId, state: &SessionState) {
     } else {
         "Replay it: planwright replay"
     };
-    eprintln!(
+    super::tell(&format!(
         "session {}: {}, {} of {} done. {next} {}",
         id.short(),
         state.status().word(),
         counts.done,
         counts.total(),
         id.short()
-    );
+    ));
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "standard output is for the records, which a script may read"
-)]
 fn needs_person(id: &SessionId, state: &SessionState) {
-    eprintln!("session {} waits for you:", id.short());
+    super::tell(&format!("session {} waits for you:", id.short()));
     for line in headless::open_questions(state) {
-        eprintln!("  {line}");
+        super::tell(&format!("  {line}"));
     }
-    eprintln!("go on with: planwright resume {}", id.short());
+    super::tell(&format!("go on with: planwright resume {}", id.short()));
 }
 
 /// Shows a session, and after it the fork that was made on its screen, if one was.
@@ -298,7 +323,7 @@ async fn watch(
     handle: SessionHandle,
     answers: Answers,
 ) -> anyhow::Result<(Exit, Option<SessionId>)> {
-    let settings = app.ui_settings()?;
+    let settings = app.watched_settings(shared)?;
     let flags = tokio::spawn(answer_by_flags(app::history(store, &handle.id)?, &handle, answers));
     let view = SessionView {
         id: handle.id.clone(),

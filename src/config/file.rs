@@ -1,5 +1,6 @@
 //! Reading the config file, with errors that name the place and the nearest right name.
 
+mod agents;
 mod models;
 mod planning;
 
@@ -52,6 +53,17 @@ const NAMES: [&str; 24] = [
     "permissions",
     "mcp",
 ];
+
+/// The names of all settings, those inside tables included.
+pub fn known_names() -> Vec<&'static str> {
+    let mut names = NAMES.to_vec();
+    names.extend(models::NAMES);
+    names.extend(planning::NAMES);
+    names.extend(planning::POLICY);
+    names.extend(models::nested_names());
+    names.extend(super::tools::names());
+    names
+}
 
 /// Puts the values of a config file over the settings.
 pub(super) fn apply(text: &str, path: &Path, settings: &mut Settings) -> Result<(), ConfigError> {
@@ -113,6 +125,9 @@ impl Reader<'_> {
             "tools" => self.tools(item, settings)?,
             "permissions" => self.permissions(item, settings)?,
             "mcp" => self.mcp(item, settings)?,
+            _ if agents::NAMES.contains(&name) => {
+                self.agent_setting(name, item, &mut settings.agents)?;
+            }
             _ if planning::NAMES.contains(&name) => {
                 self.planning_setting(name, item, &mut settings.planning)?;
             }
@@ -120,8 +135,12 @@ impl Reader<'_> {
                 self.model_setting(name, item, &mut settings.models)?;
             }
             _ => {
-                let known: Vec<&'static str> =
-                    NAMES.into_iter().chain(planning::NAMES).chain(models::NAMES).collect();
+                let known: Vec<&'static str> = NAMES
+                    .into_iter()
+                    .chain(planning::NAMES)
+                    .chain(models::NAMES)
+                    .chain(agents::NAMES)
+                    .collect();
                 return Err(self.unknown(name, item, &known));
             }
         }
@@ -241,7 +260,7 @@ fn line_of(text: &str, offset: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Settings, String> {
+    pub(super) fn read(text: &str) -> Result<Settings, String> {
         let mut settings = Settings::default();
         apply(text, Path::new("config.toml"), &mut settings).map_err(|error| error.to_string())?;
         Ok(settings)

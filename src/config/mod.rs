@@ -1,5 +1,6 @@
 //! Layered settings: built-in value, config file, environment, command line. Each value knows where it came from.
 
+pub mod agents;
 mod consent;
 mod file;
 pub mod models;
@@ -11,8 +12,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub use agents::AgentSettings;
 pub use consent::remember_consent;
-pub use file::ConfigError;
+pub use file::{ConfigError, known_names};
 pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
 pub use planning::PlanningSettings;
@@ -130,6 +132,8 @@ pub struct Settings {
     pub planning: PlanningSettings,
     /// Providers, models, limits and prices.
     pub models: ModelSettings,
+    /// How agents think, and the gate.
+    pub agents: AgentSettings,
     /// How many errors in a row open a tool's breaker.
     pub breaker_threshold: Sourced<u64>,
     /// How long an open breaker refuses calls.
@@ -182,6 +186,7 @@ impl Default for Settings {
             user_id: Sourced::built_in(None),
             planning: PlanningSettings::default(),
             models: ModelSettings::default(),
+            agents: AgentSettings::default(),
             breaker_threshold: Sourced::built_in(limits.breaker_threshold.into()),
             breaker_cooldown_sec: Sourced::built_in(limits.breaker_cooldown_sec),
             react_max_iterations: Sourced::built_in(limits.react_max_iterations.into()),
@@ -281,6 +286,17 @@ impl Settings {
             row("confidence_escalate", &self.confidence_escalate),
             row("confidence_weights", &self.confidence_weights),
         ];
+        let agents = &self.agents;
+        rows.extend([
+            row("reasoning_mode", &agents.reasoning_mode),
+            row("loops", &agents.loops),
+            row("lookups_per_step", &agents.lookups_per_step),
+            row("gate_policy_enabled", &agents.gate.policy_enabled),
+            row("gate_retrieval_overlap_threshold", &agents.gate.retrieval_overlap_threshold),
+            row("gate_nli_conflict_threshold", &agents.gate.nli_conflict_threshold),
+            row("gate_complexity_threshold", &agents.gate.complexity_threshold),
+            row("gate_user_overrides", &agents.gate.user_overrides),
+        ]);
         let planning = &self.planning;
         rows.extend([
             row("turn_limit", &planning.turn_limit),

@@ -70,6 +70,12 @@ const RULE: [&str; 6] = ["tool", "command", "command_prefix", "path", "host", "u
 const MCP: [&str; 7] =
     ["command", "url", "environment", "set", "token_variable", "read_only", "timeout_sec"];
 
+/// The names of settings inside tables of this part.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let all: [&'static [&'static str]; 4] = [&TOOLS, &PERMISSIONS, &RULE, &MCP];
+    all.into_iter().flatten().copied()
+}
+
 impl Reader<'_> {
     pub(super) fn tools(&self, item: &Item, settings: &mut Settings) -> Result<(), ConfigError> {
         let tools = &mut settings.tools;

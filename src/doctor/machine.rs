@@ -1,11 +1,11 @@
-//! The store, the terminal and the clock.
+//! The terminal, the config, the store and the clock.
 
 use std::path::Path;
 
 use jiff::Timestamp;
 
 use super::Check;
-use crate::store::{Depth, OpenMode, Store, StoreError};
+use crate::store::{Depth, OpenMode, SCHEMA_VERSION, Store, StoreError};
 use crate::text::units;
 
 /// What is known about the terminal, gathered by the caller.
@@ -15,68 +15,141 @@ pub struct TerminalFacts {
     pub size: Option<(u16, u16)>,
     pub term: Option<String>,
     pub true_color: bool,
+    pub no_color: bool,
     pub utf8: bool,
+    /// How many cells a box-drawing line takes, where the terminal said so.
+    pub line_width: Option<u16>,
 }
 
-/// Whether the store can be opened and is whole. Reads only.
-pub fn store(dir: &Path) -> Check {
+/// Whether the store can be opened and is whole, how large it is, and of which version. Reads only.
+pub fn store(dir: &Path) -> Vec<Check> {
+    let failed = |error: StoreError| vec![Check::fail("store", error.to_string(), error.hint())];
     let store = match Store::open(dir, OpenMode::ReadOnly) {
         Ok(store) => store,
-        Err(StoreError::Missing { .. }) => {
-            return Check::ok(
-                "store",
-                format!("nothing saved yet; it will be in {}", dir.display()),
-            );
+        Err(StoreError::Missing { .. }) => return vec![nothing_yet(dir)],
+        Err(StoreError::Older { found, known, .. }) => {
+            let what = format!("{} has version {found}, this program {known}", dir.display());
+            let next = "the next plan brings it up to date; nothing is lost";
+            return vec![Check::warn("store", what, next)];
         }
-        Err(error) => return Check::fail("store", error.to_string(), error.hint()),
+        Err(error) => return failed(error),
     };
     let sessions = match store.list_sessions() {
         Ok(sessions) => sessions.len(),
-        Err(error) => return Check::fail("store", error.to_string(), error.hint()),
+        Err(error) => return failed(error),
     };
-    match store.integrity(Depth::Quick) {
+    let mut checks = match store.integrity(Depth::Quick) {
         Ok(report) if report.problems.is_empty() => {
-            Check::ok("store", format!("{sessions} sessions in {}, no damage found", dir.display()))
+            let what = format!("{}, no damage found", dir.display());
+            vec![Check::ok("store", what)]
         }
-        Ok(report) => Check::fail(
-            "store",
-            format!("{}: {}", dir.display(), report.problems.join("; ")),
-            "copy the directory away before anything else, then export what can be read",
+        Ok(report) => {
+            let what = format!("{}: {}", dir.display(), report.problems.join("; "));
+            let next = "copy the directory away before anything else, then export what can be read";
+            return vec![Check::fail("store", what, next)];
+        }
+        Err(error) => return failed(error),
+    };
+    if let Ok(sizes) = store.sizes() {
+        let what = format!(
+            "{sessions} sessions, {} and {} in its log, version {SCHEMA_VERSION}",
+            units::bytes(sizes.database),
+            units::bytes(sizes.log),
+        );
+        let mut check = Check::ok("store size", what);
+        if sizes.database > 1 << 30 {
+            check = Check::warn(
+                "store size",
+                check.what,
+                "planwright sessions prune --older-than 6mo --vacuum makes it smaller",
+            );
+        }
+        checks.push(check);
+    }
+    checks
+}
+
+fn nothing_yet(dir: &Path) -> Check {
+    let what = format!("nothing saved yet; it will be in {}", dir.display());
+    let place = dir.ancestors().find(|place| place.exists());
+    let writable = place.is_some_and(|place| {
+        rustix::fs::access(place, rustix::fs::Access::WRITE_OK).is_ok() && place.is_dir()
+    });
+    if writable {
+        return Check::ok("store", what);
+    }
+    let next = "make it writable, or name another directory with --data-dir";
+    Check::fail("store", format!("{} cannot be made", dir.display()), next)
+}
+
+/// Whether every event of the last sessions is there and in order.
+pub fn journals(problems: &[(String, String)], checked: usize) -> Check {
+    match problems.first() {
+        None => Check::ok("journals", format!("the last {checked} sessions are in order")),
+        Some((session, problem)) => Check::fail(
+            "journals",
+            format!("session {session}: {problem}"),
+            "planwright sessions verify lists all of it; what was exported before can be imported",
         ),
-        Err(error) => Check::fail("store", error.to_string(), error.hint()),
     }
 }
 
-/// Whether the screens will look right.
-pub fn terminal(facts: &TerminalFacts) -> Check {
+/// Whether the screens will look right, one check for each thing that can be wrong.
+pub fn terminal(facts: &TerminalFacts) -> Vec<Check> {
     if !facts.is_terminal {
         let next = "run it in a terminal for the screens, or with --headless";
-        return Check::warn("terminal", "standard output is not a terminal", next);
+        return vec![Check::warn("terminal", "standard output is not a terminal", next)];
     }
-    let size = facts
-        .size
-        .map_or_else(|| "unknown size".to_owned(), |(wide, high)| format!("{wide}x{high}"));
-    let colors = if facts.true_color { "true colour" } else { "16 colours" };
     let term = facts.term.as_deref().unwrap_or("TERM is not set");
-    let what = format!("{size}, {colors}, {term}");
-    if facts.size.is_some_and(|(wide, high)| wide < 60 || high < 16) {
-        return Check::warn("terminal", what, "make the window at least 60x16, better 80x24");
-    }
-    if !facts.utf8 {
-        let what = format!("{what}; the locale is not UTF-8, boxes are drawn in ASCII");
-        return Check::warn("terminal", what, "set LANG to a UTF-8 locale");
-    }
-    Check::ok("terminal", what)
+    let mut checks = vec![match facts.size {
+        Some((wide, high)) if wide < 60 || high < 16 => Check::warn(
+            "terminal",
+            format!("{wide}x{high}, {term}"),
+            "make the window at least 60x16, better 80x24",
+        ),
+        Some((wide, high)) => Check::ok("terminal", format!("{wide}x{high}, {term}")),
+        None => Check::warn("terminal", format!("unknown size, {term}"), "use --plain"),
+    }];
+    let dumb = matches!(facts.term.as_deref(), None | Some("dumb"));
+    checks.push(match (facts.no_color, facts.true_color) {
+        (true, _) => Check::ok("colours", "none, as NO_COLOR or --no-color says"),
+        (false, true) => Check::ok("colours", "16 million"),
+        (false, false) => Check {
+            next: Some("if the terminal has more, set COLORTERM=truecolor".to_owned()),
+            ..Check::ok("colours", "16")
+        },
+    });
+    checks.push(match (facts.utf8, facts.line_width) {
+        (false, _) => Check::warn(
+            "characters",
+            "the locale is not UTF-8, boxes are drawn in ASCII",
+            "set LANG to a UTF-8 locale, such as C.UTF-8",
+        ),
+        (true, Some(width)) if width > 1 => Check::warn(
+            "characters",
+            format!("lines take {width} cells here"),
+            "set ascii = true in the config, or make ambiguous characters narrow in the terminal",
+        ),
+        (true, Some(_)) => Check::ok("characters", "UTF-8, lines take one cell"),
+        (true, None) => Check::ok("characters", "UTF-8"),
+    });
+    checks.push(if dumb {
+        Check::warn("mouse", "this terminal has none", "use --plain, or set TERM")
+    } else {
+        Check::ok("mouse", "click selects, the wheel scrolls; Shift and drag marks text as usual")
+    });
+    checks
 }
 
 /// Whether the clock can be believed: nothing saved lies in its future.
-pub fn clock(dir: &Path, now: Timestamp, zone: &str) -> Check {
+pub fn clock(dir: &Path, now: Timestamp, zone: Option<&str>) -> Check {
     let newest = Store::open(dir, OpenMode::ReadOnly)
         .ok()
         .and_then(|store| store.list_sessions().ok())
         .and_then(|sessions| sessions.iter().map(|session| session.updated_at).max());
-    match newest {
-        Some(newest) if newest > now => {
+    let time = now.strftime("%Y-%m-%d %H:%M UTC");
+    match (newest, zone) {
+        (Some(newest), _) if newest > now => {
             let ahead = newest.duration_since(now).unsigned_abs().as_secs();
             let what = format!(
                 "the newest session was saved {} in the future",
@@ -84,8 +157,57 @@ pub fn clock(dir: &Path, now: Timestamp, zone: &str) -> Check {
             );
             Check::warn("clock", what, "check date and time of this machine")
         }
-        _ => {
-            Check::ok("clock", format!("{}, time zone {zone}", now.strftime("%Y-%m-%d %H:%M UTC")))
+        (_, Some(zone)) => Check::ok("clock", format!("{time}, time zone {zone}")),
+        (_, None) => {
+            let next = "set TZ to a name such as Europe/Berlin, so that plans keep your hours";
+            Check::warn("clock", format!("{time}, the time zone has no name"), next)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Status;
+
+    fn facts() -> TerminalFacts {
+        TerminalFacts {
+            is_terminal: true,
+            size: Some((80, 24)),
+            term: Some("xterm".into()),
+            true_color: true,
+            no_color: false,
+            utf8: true,
+            line_width: Some(1),
+        }
+    }
+
+    #[test]
+    fn a_good_terminal_has_nothing_to_complain_of() {
+        assert!(terminal(&facts()).iter().all(|check| check.status == Status::Ok));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_terminal_comes_with_what_to_do() {
+        let worst = |facts: TerminalFacts| {
+            let checks = terminal(&facts);
+            let found = checks.iter().find(|check| check.status != Status::Ok).unwrap().clone();
+            assert!(found.next.is_some());
+            found.name
+        };
+        assert_eq!(worst(TerminalFacts { size: Some((50, 10)), ..facts() }), "terminal");
+        assert_eq!(worst(TerminalFacts { utf8: false, ..facts() }), "characters");
+        assert_eq!(worst(TerminalFacts { line_width: Some(2), ..facts() }), "characters");
+        assert_eq!(worst(TerminalFacts { term: Some("dumb".into()), ..facts() }), "mouse");
+        assert_eq!(worst(TerminalFacts { is_terminal: false, ..facts() }), "terminal");
+    }
+
+    #[test]
+    fn a_clock_without_a_zone_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        assert_eq!(clock(dir.path(), now, None).status, Status::Warn);
+        assert_eq!(clock(dir.path(), now, Some("Europe/Berlin")).status, Status::Ok);
+        assert_eq!(store(dir.path())[0].status, Status::Ok);
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod machine;
 pub mod provider;
+pub mod tools;
 
 use serde::Serialize;
 

@@ -10,9 +10,7 @@ use crate::llm::cost::{Ledger, Pricing};
 use crate::llm::notebook;
 use crate::llm::protocol::Dialogue;
 use crate::llm::provider::{Choice, Models, OFFLINE, OllamaProbe, Situation, choose};
-use crate::llm::{
-    Capability, Delta, GenerateRequest, JsonSupport, LanguageModel, Message, ModelError,
-};
+use crate::llm::{Delta, GenerateRequest, JsonSupport, LanguageModel, Message, ModelError};
 use crate::text::units;
 
 /// Variables that lead requests through a proxy.
@@ -156,7 +154,7 @@ async fn live(dialogue: &Dialogue) -> Vec<Check> {
                 reply.model
             );
             let mut checks = vec![Check::ok("answers", what)];
-            if let Err(error) = dialogue.capability(&cancel).await {
+            if let Err(error) = dialogue.find_out(&cancel).await {
                 checks.push(failed("abilities", &error));
             }
             checks
@@ -165,22 +163,14 @@ async fn live(dialogue: &Dialogue) -> Vec<Check> {
 }
 
 fn abilities(dialogue: &Dialogue, asking: Asking) -> Check {
-    let known = dialogue.notes().capability.or(dialogue.model().info().capability);
-    match known {
-        Some(Capability { tools, json, streaming }) => {
-            let word = |yes: bool| if yes { "yes" } else { "no" };
-            let protocol = match (tools, json) {
+    match dialogue.known() {
+        Some(known) => {
+            let protocol = match (known.tools, known.json) {
                 (true, _) => "tools",
                 (false, JsonSupport::None) => "text",
                 (false, _) => "json",
             };
-            let what = format!(
-                "tools {}, JSON schema {}, streaming {}; protocol {protocol}",
-                word(tools),
-                word(json == JsonSupport::Schema),
-                word(streaming)
-            );
-            Check::ok("abilities", what)
+            Check::ok("abilities", format!("{known}; protocol {protocol}"))
         }
         None if asking == Asking::Live => {
             Check::warn("abilities", "could not be found out", "see above")

@@ -6,15 +6,20 @@ use std::time::Instant;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::agent::{AgentJob, AgentKit, TASK_CAP};
+use super::agent::{AgentJob, AgentKit, TASK_CAP, is_set_up};
 use super::port::Port;
 use super::{Job, Runner, ShellRunner};
 use crate::event::{AgentEvent, CallOutcome, Usage};
 use crate::model::request::Detail;
-use crate::model::{Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind, TaskNode};
+use crate::model::{
+    Category, Choice, ChoiceAction, Failure, Request, RequestId, RequestKind, RunKind, TaskNode,
+};
 use crate::planning::affinity::{self, Profiles, Ranked};
 use crate::tools::context::HeldPermit;
 use crate::tools::process::{CallReport, Reports};
+
+/// The code of an end at which the person takes the task over.
+pub(in crate::engine) const HANDED_OVER: &str = "handed_over";
 
 /// Shell tasks go to the shell, those of agents to an agent.
 #[derive(Clone, Debug)]
@@ -41,6 +46,7 @@ impl Runner for AgentRunner {
                 goal: brief.goal,
                 context: brief.context,
                 past: brief.past,
+                gate: Some(port.gate(&kit.gate)),
                 affinity,
                 held: HeldPermit::new(permit),
                 ..AgentJob::new(Arc::new(TaskNode::clone(&job.task)), job.call.attempt)
@@ -58,6 +64,11 @@ impl Runner for AgentRunner {
                 port.flush().await;
                 let answer = port.ask(at_its_limit(&job.task, &failure.message)).await;
                 match answer.map(|answer| answer.action) {
+                    Some(ChoiceAction::HandToMe) => {
+                        let message = "the person takes it over";
+                        let failure = Failure::new(HANDED_OVER, Category::Critical, message);
+                        end.result = Err(failure);
+                    }
                     Some(ChoiceAction::GoOn) => {
                         work.past = port.progress_of(&job.task.id).await;
                         work.granted += kit.limits.react_max_iterations;
@@ -95,6 +106,10 @@ impl Runner for AgentRunner {
             _ => self.shell.tool(task),
         }
     }
+
+    fn has_tool(&self, name: &str) -> bool {
+        self.kit.toolbox.registry().get(name).is_some() && is_set_up(&self.kit.toolbox, name)
+    }
 }
 
 /// What the person is asked when a task has used up its iterations.
@@ -111,6 +126,11 @@ fn at_its_limit(task: &TaskNode, why: &str) -> Request {
                 ChoiceAction::GoOn,
                 "go on",
                 "as many iterations again, then it asks again",
+            ),
+            Choice::new(
+                ChoiceAction::HandToMe,
+                "hand it to me",
+                "it becomes yours; what was done so far stays",
             ),
             Choice::new(
                 ChoiceAction::StopTask,

@@ -21,7 +21,7 @@ pub fn reached(state: &SessionState, caps: &Caps, now: Timestamp) -> Option<(Cap
 pub(super) fn used(state: &SessionState, cap: Cap, now: Timestamp) -> u64 {
     match cap {
         Cap::RunTokenLimit => state.totals.tokens,
-        Cap::BudgetPerSessionUsd => state.totals.cost.0,
+        Cap::BudgetPerSessionUsd | Cap::DailyBudgetUsd => state.totals.cost.0,
         Cap::RunWallTimeMin => state.run.worked_ms(now) / 60_000,
     }
 }
@@ -31,7 +31,7 @@ pub fn raised_once(cap: Cap, used: u64) -> u64 {
     let least = match cap {
         Cap::RunWallTimeMin => 10,
         Cap::RunTokenLimit => 10_000,
-        Cap::BudgetPerSessionUsd => 100_000,
+        Cap::BudgetPerSessionUsd | Cap::DailyBudgetUsd => 100_000,
     };
     used.saturating_add((used / 10).max(least))
 }

@@ -84,6 +84,11 @@ pub trait Runner: Send + Sync {
 
     /// Name and version of the tool that carries the task out.
     fn tool(&self, task: &TaskNode) -> (&'static str, &'static str);
+
+    /// Whether an agent could be given the tool here: it is registered and set up.
+    fn has_tool(&self, _name: &str) -> bool {
+        true
+    }
 }
 
 /// Runs shell tasks as the person's own commands: in the workspace, with their environment less provider keys.

@@ -16,6 +16,7 @@ use crate::model::{
     Answer, CallId, Choice, ChoiceAction as A, InteractionPolicy, Request, RequestId, RequestKind,
     SessionId, TaskId, TaskNode,
 };
+use crate::planning::gate::{GateDecision, GatePolicy};
 use crate::state::{AgentProgress, BreakerSlice, PlanRevision, SessionState};
 use crate::store::SideWrite;
 use crate::tools::permission::PlanGrant;
@@ -46,6 +47,7 @@ pub(super) struct PortView {
     approved: bool,
     grants: Vec<Rule>,
     breakers: BreakerSlice,
+    gate: Option<GateDecision>,
 }
 
 /// The agents' end.
@@ -90,6 +92,7 @@ impl Inlet {
                 .filter_map(|grant| serde_json::from_value(grant.clone()).ok())
                 .collect(),
             breakers: state.breakers.clone(),
+            gate: state.planning.gate.clone(),
         };
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = view;
     }
@@ -141,6 +144,11 @@ impl Port {
         let (answered, answer) = oneshot::channel();
         self.sender.send(PortMessage::Ask(Box::new(request), answered)).ok()?;
         answer.await.ok()
+    }
+
+    /// The gate's settings, with what was decided for the session over them.
+    pub fn gate(&self, base: &GatePolicy) -> GatePolicy {
+        self.view().gate.map_or_else(|| base.clone(), |decision| base.like(&decision))
     }
 
     fn view(&self) -> PortView {

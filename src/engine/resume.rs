@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use super::controller::requests;
 use crate::event::{
-    ApprovalEvent, CallEvent, CallOutcome, Event, RepeatClass, RunEvent, SessionEvent, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, Event, PauseCause, RepeatClass, RunEvent, SessionEvent,
+    TaskEvent,
 };
-use crate::model::{CallId, Repeat, RequestId, RequestKind, SessionId, TaskId};
+use crate::model::{CallId, Repeat, RequestId, RequestKind, RunKind, SessionId, TaskId};
+use crate::state::agents::LeftOpen;
 use crate::state::{CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
 use crate::tools::process;
 
@@ -71,6 +73,12 @@ pub fn first_events(
         && let Some(current) = &state.plan.current
     {
         events.push(RunEvent::Started { hash: current.hash.clone(), jobs }.into());
+        // A limit that was asked about still holds until it is raised.
+        let cap = state.requests.open.values().find_map(|open| match open.request.kind {
+            RequestKind::Cap { cap } => Some(cap),
+            _ => None,
+        });
+        events.extend(cap.map(|cap| RunEvent::Paused(PauseCause::Cap { cap }).into()));
     }
     events
 }
@@ -85,28 +93,28 @@ fn interrupted(
     let row = state.tasks.row(task);
     let id = state.tasks.id(task).clone();
     let evidence = evidence(row, leftovers.get(&id).map_or(&[], Vec::as_slice));
-    let repeat_is_safe = state
-        .plan
-        .current
-        .as_ref()
-        .and_then(|current| current.plan.tasks.get(task))
-        .is_some_and(|node| node.repeat == Repeat::Safe);
-    if repeat_is_safe {
-        let mut events = Vec::new();
+    let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
+    let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
+    let free = if is_agent {
+        agent_goes_on(state, task)
+    } else {
+        node.is_some_and(|node| node.repeat == Repeat::Safe)
+            .then(|| (Vec::new(), "interrupted, safe to repeat"))
+    };
+    if let Some((mut events, why)) = free {
         if let Some(call) = &row.call {
             events.push(given_up(&call.call));
         }
-        events.push(
-            TaskEvent::Reset { task: id, why: "interrupted, safe to repeat".to_owned() }.into(),
-        );
+        events.push(TaskEvent::Reset { task: id, why: why.to_owned() }.into());
         return events;
     }
     if already_asked(state, task) {
         return Vec::new();
     }
+    let open = state.agents.get(&id).and_then(|progress| progress.open.as_ref());
     let call = row.call.clone().unwrap_or_else(|| CallInFlight {
-        call: attempt_call(state, task),
-        tool: String::new(),
+        call: CallId { step: open.map_or(1, |open| open.number), ..attempt_call(state, task) },
+        tool: open.map(|open| open.planned.tool.clone()).unwrap_or_default(),
         summary: "".into(),
         intended_at: row.started_at.unwrap_or_default(),
         repeat: RepeatClass::Unsafe,
@@ -117,6 +125,25 @@ fn interrupted(
     let request = requests::in_doubt(*next_request, state, task, &call, &evidence);
     *next_request = RequestId(next_request.0 + 1);
     vec![ApprovalEvent::Asked { request: request.into() }.into()]
+}
+
+/// An agent goes on at its step, unless the call it was at may have done something that nobody saw the end of.
+fn agent_goes_on(state: &SessionState, task: usize) -> Option<(Vec<Event>, &'static str)> {
+    const WHY: &str = "interrupted, goes on where it was";
+    let id = state.tasks.id(task);
+    let progress = state.agents.get(id);
+    let Some((progress, open)) = progress.and_then(|own| Some((own, own.open.as_ref()?))) else {
+        return Some((Vec::new(), WHY));
+    };
+    match open.left_open() {
+        LeftOpen::Free => Some((Vec::new(), WHY)),
+        LeftOpen::InDoubt => None,
+        LeftOpen::Ended(result) => {
+            let at = state.at.unwrap_or_default();
+            let seen = open.observed(id, progress.attempt, &result, at);
+            Some((vec![seen.into()], WHY))
+        }
+    }
 }
 
 fn already_asked(state: &SessionState, task: usize) -> bool {
@@ -135,6 +162,9 @@ fn given_up(call: &CallId) -> Event {
 /// What is known about the processes of an attempt.
 fn evidence(row: &TaskRow, ended: &[u32]) -> String {
     match (ended, &row.call) {
+        ([], None) if row.last_outcome == Some(CallOutcome::Cancelled) => {
+            "it was ended half-way when its process left".to_owned()
+        }
         ([], None) => "it was ended when its process left".to_owned(),
         ([], Some(CallInFlight { process: None, .. })) => "it may not have started".to_owned(),
         ([], Some(CallInFlight { process: Some((pid, _)), .. })) => {

@@ -203,6 +203,9 @@ fn task_event() -> impl Strategy<Value = TaskEvent> {
         ),
         (task_id(), prop::sample::select(vec![SkipReason::DependencyFailed, SkipReason::ByPerson]))
             .prop_map(|(task, reason)| TaskEvent::Skipped { task, reason }),
+        (task_id(), 1..5u32, any::<bool>(), actor()).prop_map(|(task, occurrence, done, by)| {
+            TaskEvent::OccurrenceSettled { task, occurrence, done, by, note: None }
+        }),
         task_id().prop_map(|task| TaskEvent::Reset { task, why: "again".into() }),
     ]
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Actor, Answer, GraphFacts, Normalization, Plan, PlanEdit, PolicyOverride, RequestId, TaskId,
+    Actor, Answer, GateWhen, GraphFacts, Normalization, Plan, PlanEdit, PolicyOverride, RequestId,
+    TaskId,
 };
 
 /// A wish.
@@ -37,6 +39,19 @@ pub enum Command {
         note: Option<String>,
         by: Actor,
     },
+    /// Says that a task of the person's, or one occurrence of it, is done or left out. Starts nothing.
+    Settle {
+        task: TaskId,
+        occurrence: Option<u32>,
+        done: bool,
+        note: Option<String>,
+        by: Actor,
+    },
+    /// Moves a block of the schedule to another time; what it displaces finds another place.
+    MoveBlock {
+        block: String,
+        to: Timestamp,
+    },
     /// Runs a failed or skipped task again.
     RetryTask {
         task: TaskId,
@@ -60,6 +75,10 @@ pub enum Command {
         set: PolicyOverride,
         save: bool,
         by: Actor,
+    },
+    /// Says for this session when something small skips ceremony.
+    SetGate {
+        when: GateWhen,
     },
     /// Leaves a remark on a node of the plan.
     Comment {
@@ -103,11 +122,14 @@ impl Command {
             Self::Pause => "pause",
             Self::Continue => "continue",
             Self::CompleteTask { .. } => "complete_task",
+            Self::Settle { .. } => "settle",
+            Self::MoveBlock { .. } => "move_block",
             Self::RetryTask { .. } => "retry_task",
             Self::SkipTask { .. } => "skip_task",
             Self::CancelTask { .. } => "cancel_task",
             Self::SetJobs { .. } => "set_jobs",
             Self::SetPolicy { .. } => "set_policy",
+            Self::SetGate { .. } => "set_gate",
             Self::Comment { .. } => "comment",
             Self::Lock { .. } => "lock",
             Self::Edit { .. } => "edit",

@@ -45,6 +45,15 @@ pub enum TaskEvent {
         task: TaskId,
         reason: SkipReason,
     },
+    /// One occurrence of a repeating task was done, or left out.
+    OccurrenceSettled {
+        task: TaskId,
+        occurrence: u32,
+        done: bool,
+        by: Actor,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
     /// The task goes back to waiting, because the person asked for it or an interrupted attempt may be repeated.
     Reset {
         task: TaskId,
@@ -60,6 +69,7 @@ impl TaskEvent {
             Self::Completed { .. } => "task.completed",
             Self::Failed { .. } => "task.failed",
             Self::Skipped { .. } => "task.skipped",
+            Self::OccurrenceSettled { .. } => "task.occurrence_settled",
             Self::Reset { .. } => "task.reset",
         }
     }
@@ -73,6 +83,7 @@ impl TaskEvent {
             | Self::Completed { task, .. }
             | Self::Failed { task, .. }
             | Self::Skipped { task, .. }
+            | Self::OccurrenceSettled { task, .. }
             | Self::Reset { task, .. } => task,
         }
     }

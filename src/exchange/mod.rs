@@ -3,6 +3,7 @@
 //! `jsonl` is lossless: what it writes it reads back byte for byte. The other formats show a session to someone else.
 //! Importing never runs anything, is bounded in every direction, and takes in a whole file or nothing of it.
 
+pub mod bundled;
 pub mod comparison;
 pub mod foreign;
 pub mod html;

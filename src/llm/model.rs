@@ -34,6 +34,19 @@ impl Capability {
     pub const TEXT: Self = Self { tools: false, json: JsonSupport::None, streaming: true };
 }
 
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |yes: bool| if yes { "yes" } else { "no" };
+        write!(
+            f,
+            "tools {}, JSON schema {}, streaming {}",
+            word(self.tools),
+            word(self.json == JsonSupport::Schema),
+            word(self.streaming)
+        )
+    }
+}
+
 /// Which model this is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {

@@ -23,6 +23,13 @@ impl MicroDollars {
         }
     }
 
+    /// The amount to as many places as it takes; a whole cent hides what a call costs.
+    pub fn exact(self) -> String {
+        let text = format!("{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000);
+        let (whole, fraction) = text.split_at(text.len() - 4);
+        format!("${whole}{}", fraction.trim_end_matches('0'))
+    }
+
     pub fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
@@ -45,6 +52,14 @@ mod tests {
         assert_eq!(MicroDollars(4_999).to_string(), "$0.00");
         assert_eq!(MicroDollars(5_000).to_string(), "$0.01");
         assert_eq!(MicroDollars(12_345_678).to_string(), "$12.35");
+    }
+
+    #[test]
+    fn an_exact_amount_has_at_least_two_places_and_hides_nothing() {
+        assert_eq!(MicroDollars(10_000).exact(), "$0.01");
+        assert_eq!(MicroDollars(6_001).exact(), "$0.006001");
+        assert_eq!(MicroDollars(2_000_000).exact(), "$2.00");
+        assert_eq!(MicroDollars(1_230_400).exact(), "$1.2304");
     }
 
     #[test]

@@ -12,14 +12,29 @@ pub enum Cap {
     RunWallTimeMin,
     RunTokenLimit,
     BudgetPerSessionUsd,
+    /// Over all sessions of the person's day. Raised, it says how much this session may spend whatever the day says.
+    DailyBudgetUsd,
 }
 
 impl Cap {
+    pub const ALL: [Self; 4] = [
+        Self::RunWallTimeMin,
+        Self::RunTokenLimit,
+        Self::BudgetPerSessionUsd,
+        Self::DailyBudgetUsd,
+    ];
+
+    /// The limit that a message names.
+    pub fn named_in(message: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cap| message.contains(cap.name()))
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::RunWallTimeMin => "run_wall_time_min",
             Self::RunTokenLimit => "run_token_limit",
             Self::BudgetPerSessionUsd => "budget_per_session_usd",
+            Self::DailyBudgetUsd => "daily_budget_usd",
         }
     }
 
@@ -28,7 +43,7 @@ impl Cap {
         match self {
             Self::RunWallTimeMin => format!("{amount} min"),
             Self::RunTokenLimit => format!("{amount} tokens"),
-            Self::BudgetPerSessionUsd => MicroDollars(amount).to_string(),
+            Self::BudgetPerSessionUsd | Self::DailyBudgetUsd => MicroDollars(amount).exact(),
         }
     }
 }

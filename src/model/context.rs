@@ -37,12 +37,18 @@ impl Weekday {
 
     /// The weekday of `date`.
     pub fn of(date: Date) -> Self {
-        Self::ALL[date.weekday().to_monday_zero_offset().rem_euclid(7) as usize]
+        date.weekday().into()
     }
 
     /// Days since Monday.
     pub fn offset(self) -> i8 {
         self as i8
+    }
+}
+
+impl From<jiff::civil::Weekday> for Weekday {
+    fn from(day: jiff::civil::Weekday) -> Self {
+        Self::ALL[day.to_monday_zero_offset().rem_euclid(7) as usize]
     }
 }
 

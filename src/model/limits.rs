@@ -36,3 +36,46 @@ impl Default for Limits {
         }
     }
 }
+
+/// How much is thought before something is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningMode {
+    /// A scout pass, then whichever of the others the gate picks.
+    #[default]
+    Auto,
+    /// The planner is heard only when the executor asks for it.
+    Direct,
+    /// Proposal, critique and synthesis before, the planner's word after.
+    Dialectical,
+}
+
+impl std::str::FromStr for ReasoningMode {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "auto" => Ok(Self::Auto),
+            "direct" => Ok(Self::Direct),
+            "dialectical" => Ok(Self::Dialectical),
+            _ => Err(()),
+        }
+    }
+}
+
+/// When something small skips ceremony.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateWhen {
+    /// By its signals.
+    #[default]
+    Auto,
+    /// Never: always the full run.
+    Off,
+    ForceExit,
+    ForceFull,
+}
+
+impl GateWhen {
+    pub const ALL: [Self; 4] = [Self::Auto, Self::ForceExit, Self::ForceFull, Self::Off];
+}

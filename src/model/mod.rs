@@ -41,12 +41,12 @@ pub use edit::{Doer, PlanEdit};
 pub use failure::{Category, Failure, SkipReason};
 pub use hash::{Digest, canonical_json};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};
-pub use limits::Limits;
+pub use limits::{GateWhen, Limits, ReasoningMode};
 pub use link::{LagBasis, Link, LinkKind, LinkOrigin};
 pub use moment::{IsoWeek, Moment};
 pub use outline::{Dependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};
 pub use pattern::{PatternSpec, PatternType};
-pub use plan::{CriticalPathBy, GraphFacts, Normalization, Plan};
+pub use plan::{CriticalPathBy, FileCalendar, GraphFacts, Normalization, Plan};
 pub use planning::{
     ApprovalTarget, Comment, CommentOutcome, EscalateReason, PatternChoice, PauseKind, Place,
     PlanCounters, PlanEffect, PlanLimits, PlanQuestion, PlanState, ReactLogEntry, Stage,

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, TaskId, TaskNode};
+use super::{Digest, PlanCalendar, TaskId, TaskNode};
 
 /// What is approved and run. Its hash is the plan's revision hash; anything that changes it voids an approval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,9 @@ pub struct Plan {
     /// Capacities of shared resources.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub resources: BTreeMap<String, u32>,
+    /// When its work may happen; without one, time is plain minutes from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calendar: Option<FileCalendar>,
     pub tasks: Vec<TaskNode>,
 }
 
@@ -25,6 +29,28 @@ impl Plan {
     /// The revision hash.
     pub fn digest(&self) -> Result<Digest, serde_json::Error> {
         Digest::of(self)
+    }
+}
+
+/// The calendar of a plan file: when work may happen, from when on and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileCalendar {
+    /// A zone that is not named is that of the place where the plan is read.
+    #[serde(flatten)]
+    pub hours: PlanCalendar,
+    /// The first day; tomorrow where the plan does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Date>,
+    /// Local time in the calendar's zone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<DateTime>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon_weeks: Option<u16>,
+}
+
+impl Default for FileCalendar {
+    fn default() -> Self {
+        Self { hours: PlanCalendar::new(""), start: None, deadline: None, horizon_weeks: None }
     }
 }
 

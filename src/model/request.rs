@@ -167,6 +167,25 @@ impl Request {
     pub fn choice(&self, action: ChoiceAction) -> Option<&Choice> {
         self.choices.iter().find(|choice| choice.action == action && choice.unavailable.is_none())
     }
+
+    /// Whether the task's agent puts the very question that another process left open: the same call of the same tool
+    /// to the same effect. Only the number of the attempt may differ.
+    pub fn same_question(&self, other: &Self) -> bool {
+        let kinds = match (&self.kind, &other.kind) {
+            (
+                RequestKind::Permission { call, tool, class },
+                RequestKind::Permission { call: their_call, tool: their_tool, class: their_class },
+            ) => {
+                (&call.task, call.step) == (&their_call.task, their_call.step)
+                    && (tool, class) == (their_tool, their_class)
+            }
+            (RequestKind::TaskCap { task }, RequestKind::TaskCap { task: theirs }) => {
+                task == theirs
+            }
+            _ => false,
+        };
+        kinds && self.verbatim == other.verbatim && self.choices == other.choices
+    }
 }
 
 /// How a request was answered.

@@ -6,7 +6,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::GateWhen;
+
 pub use complexity::{Features, complexity, features};
+
+/// The rounds of a full run, unless set otherwise.
+pub const LOOPS: u64 = 3;
 
 /// What a draft looked like. A signal that was not measured does not trigger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,6 +72,44 @@ pub struct GatePolicy {
 impl Default for GatePolicy {
     fn default() -> Self {
         Self { enabled: true, thresholds: Thresholds::default(), overrides: Overrides::default() }
+    }
+}
+
+impl GatePolicy {
+    /// The same policy with the standing decision of another: forced, switched off, or left to the signals.
+    pub fn like(&self, decision: &GateDecision) -> Self {
+        let mut policy = self.clone();
+        policy.set(decision.when());
+        policy
+    }
+
+    /// Puts a decision of the person's in the place of the one before.
+    pub fn set(&mut self, when: GateWhen) {
+        self.enabled = when != GateWhen::Off;
+        self.overrides.decision = match when {
+            GateWhen::Auto | GateWhen::Off => None,
+            GateWhen::ForceExit => Some(Forced::ForceExit),
+            GateWhen::ForceFull => Some(Forced::ForceFull),
+        };
+    }
+}
+
+impl GateDecision {
+    /// What the person had set when it was made.
+    pub fn when(&self) -> GateWhen {
+        match self.reason.as_str() {
+            "policy_disabled" => GateWhen::Off,
+            "force_exit" => GateWhen::ForceExit,
+            "force_full" => GateWhen::ForceFull,
+            _ => GateWhen::Auto,
+        }
+    }
+
+    /// Decides again on the same signals.
+    pub fn again(&self, when: GateWhen) -> Self {
+        let mut policy = GatePolicy { thresholds: self.thresholds, ..GatePolicy::default() };
+        policy.set(when);
+        decide(&policy, self.heuristics, self.target_loops.max(LOOPS), None)
     }
 }
 

@@ -97,11 +97,13 @@ fn settle(plan: &mut PlanArtifacts, stage: Stage, now: Timestamp) -> StageReport
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use jiff::civil::date;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::{PatternType, Severity};
+    use crate::model::{PatternType, Role, Severity};
 
     fn plan(goal: &str) -> GoalPlan {
         let library = Library::built_in();
@@ -149,6 +151,53 @@ mod tests {
         let plan = plan("take medication every day at 8");
         let schedule = plan.artifacts.schedule.unwrap();
         assert!(!schedule.blocks.is_empty() && schedule.unplaced.is_empty());
+    }
+
+    /// The local days of the week and times at which a goal's habit starts.
+    fn times(goal: &str) -> (Vec<String>, BTreeSet<String>) {
+        let plan = plan(goal);
+        for stage in &plan.stages {
+            let broken = stage.violations.iter().find(|found| found.severity != Severity::Warning);
+            assert!(broken.is_none(), "{goal}: {broken:?}");
+            assert!(stage.confidence.value >= 0.70, "{goal}: {:?}", stage.confidence);
+        }
+        let schedule = plan.artifacts.schedule.unwrap();
+        assert!(schedule.unplaced.is_empty(), "{goal}: {:?}", schedule.unplaced);
+        let habits = plan.artifacts.outline.nodes.iter();
+        let habit = habits.clone().find(|node| node.role == Role::Habit).unwrap();
+        let own = schedule.blocks.iter().filter(|block| block.plan_node_id == habit.id);
+        let local = own.map(|block| block.start.offset.to_datetime(block.start.at));
+        let days: Vec<String> =
+            local.clone().take(7).map(|at| at.strftime("%a").to_string()).collect();
+        (days, local.map(|at| at.time().to_string()).collect())
+    }
+
+    #[test]
+    fn a_daily_routine_without_a_time_comes_every_day_at_one_assumed_time() {
+        let every = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+        for (goal, at) in [
+            ("daily routine", "08:00:00"),
+            ("meditate every morning", "08:00:00"),
+            ("read for 20 minutes every evening", "19:00:00"),
+            ("daily stretching habit", "08:00:00"),
+        ] {
+            let (days, times) = times(goal);
+            assert_eq!(days, every, "{goal}");
+            assert_eq!(times, BTreeSet::from([at.to_owned()]), "{goal}");
+            let context = plan(goal).artifacts.outline.plan_context;
+            assert!(at.starts_with(&context.assumption("at_local").unwrap().value), "{goal}");
+        }
+        let (days, _) = times("water the plants every Saturday");
+        assert!(days.iter().all(|day| day == "Sat"), "{days:?}");
+        let (days, _) = times("stretching habit every weekday");
+        assert_eq!(days[..6], ["Mon", "Tue", "Wed", "Thu", "Fri", "Mon"]);
+        assert!(
+            plan("stretching habit every weekday")
+                .artifacts
+                .context()
+                .assumption("at_local")
+                .is_none()
+        );
     }
 
     proptest! {

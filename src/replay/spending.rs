@@ -32,17 +32,10 @@ impl Spending {
         Self { since, sessions: BTreeMap::new() }
     }
 
-    /// The sum over all sessions, those that are hidden included, but for `except`.
-    pub fn total(
-        &mut self,
-        reader: &Reader,
-        except: Option<&SessionId>,
-    ) -> Result<MicroDollars, SourceError> {
+    /// The sum over all sessions, those that are hidden included.
+    pub fn total(&mut self, reader: &Reader) -> Result<MicroDollars, SourceError> {
         let mut sum = MicroDollars::ZERO;
         for info in reader.sessions_written_since(self.since).map_err(unreadable)? {
-            if except == Some(&info.id) {
-                continue;
-            }
             let spent = self.of_session(reader, &info)?;
             sum = sum.saturating_add(spent);
         }
@@ -137,18 +130,13 @@ mod tests {
         let reader = store.reader().unwrap();
         let mut today = Spending::since(at(10));
         assert_eq!(
-            today.total(&reader, None).unwrap(),
+            today.total(&reader).unwrap(),
             MicroDollars(423),
             "the past of a fork counts once"
         );
         spend(&one, 4, 13, 5_000);
-        assert_eq!(
-            today.total(&reader, None).unwrap(),
-            MicroDollars(5_423),
-            "what is new is added"
-        );
-        assert_eq!(today.total(&reader, Some(&SessionId::new("aaaa"))).unwrap(), MicroDollars(400));
-        assert_eq!(Spending::since(at(0)).total(&reader, None).unwrap(), MicroDollars(6_423));
+        assert_eq!(today.total(&reader).unwrap(), MicroDollars(5_423), "what is new is added");
+        assert_eq!(Spending::since(at(0)).total(&reader).unwrap(), MicroDollars(6_423));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::AgentEvent;
-use crate::model::{ReActStep, TaskId, ToolResult};
+use crate::event::{AgentEvent, CallEvent, CallOutcome, RepeatClass};
+use crate::model::{Category, Failure, ReActStep, StepAction, TaskId, ToolResult};
 use crate::planning::executor::{Planned, Purpose, TaskState, Work};
 
 /// How much of a result is kept.
@@ -41,6 +41,80 @@ pub struct OpenAction {
     /// What is kept of the arguments is not what was to be called: they held a secret.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
+    /// The call was started, and whether it may simply be made again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intended: Option<RepeatClass>,
+    /// It ended, but what came of it was not said any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<CallOutcome>,
+}
+
+/// What is known about a call that was open when its process left.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LeftOpen {
+    /// It did not start, or it may simply be made again.
+    Free,
+    /// It may have done its work, or part of it.
+    InDoubt,
+    /// It came to this end.
+    Ended(ToolResult),
+}
+
+impl OpenAction {
+    /// Where the call stands. One that was ended half-way is in doubt like one that nobody saw the end of.
+    pub fn left_open(&self) -> LeftOpen {
+        match (self.intended, &self.outcome) {
+            (None | Some(RepeatClass::Safe), _) => LeftOpen::Free,
+            (Some(RepeatClass::Unsafe), None | Some(CallOutcome::Cancelled)) => LeftOpen::InDoubt,
+            (Some(RepeatClass::Unsafe), Some(CallOutcome::Errored { failure })) => {
+                LeftOpen::Ended(ToolResult::failure(failure))
+            }
+            (Some(RepeatClass::Unsafe), Some(CallOutcome::Exited { code: 0 })) => {
+                LeftOpen::Ended(unseen("it ended well before the interruption"))
+            }
+            (Some(RepeatClass::Unsafe), Some(_)) => LeftOpen::Ended(ToolResult::error(
+                "ended_unseen",
+                Category::Recoverable,
+                "it did not end well before the interruption",
+            )),
+        }
+    }
+
+    /// What is observed of the call where its own words are lost.
+    pub fn observed(
+        &self,
+        task: &TaskId,
+        attempt: u32,
+        result: &ToolResult,
+        at: jiff::Timestamp,
+    ) -> AgentEvent {
+        let content = match result.failed() {
+            Some(failure) => format!("failed ({}): {}", failure.code, failure.message),
+            None => result.explanations.join("\n"),
+        };
+        let metadata = serde_json::json!({
+            "call": self.number, "step": self.planned.step, "ok": result.ok, "output_lost": true,
+        });
+        let step = ReActStep {
+            timestamp: at,
+            task_id: task.clone(),
+            action: StepAction::Observation,
+            content,
+            tool_used: Some(self.planned.tool.clone()),
+            tool_input: None,
+            tool_output: serde_json::to_value(result).ok(),
+            confidence_score: Some(result.confidence),
+            metadata: metadata.as_object().cloned().unwrap_or_default(),
+        };
+        AgentEvent::Observed { task: task.clone(), attempt, step: Box::new(step) }
+    }
+}
+
+/// A call that took place and whose output nobody has.
+pub fn unseen(why: &str) -> ToolResult {
+    ToolResult::success(Value::Null)
+        .sure(0.5)
+        .explain(format!("{why}; its output is lost, so look at what it left behind"))
 }
 
 /// What came of a call, as it was said.
@@ -79,6 +153,8 @@ pub struct AgentProgress {
     pub tokens: u64,
     /// One line for the screen.
     pub doing: String,
+    /// The attempt failed in a way that going on would not mend; another one begins anew.
+    pub over: bool,
 }
 
 impl AgentProgress {
@@ -156,6 +232,24 @@ impl AgentProgress {
             *self = Self::default();
         }
         self.attempt = attempt;
+        self.over = false;
+    }
+
+    /// Takes notice of the call that is open: whether it started, and whether it ended.
+    fn note_call(&mut self, event: &CallEvent) {
+        let number = event.call().step;
+        let Some(open) = self.open.as_mut().filter(|open| open.number == number) else { return };
+        match event {
+            CallEvent::Intended { repeat, .. } => {
+                (open.intended, open.outcome) = (Some(*repeat), None);
+            }
+            // The person gave it up: it stands where it stood before it started.
+            CallEvent::Concluded { outcome: CallOutcome::GivenUp, .. } => {
+                (open.intended, open.outcome) = (None, None);
+            }
+            CallEvent::Concluded { outcome, .. } => open.outcome = Some(outcome.clone()),
+            CallEvent::Spawned { .. } | CallEvent::Output { .. } => {}
+        }
     }
 
     fn acted(&mut self, attempt: u32, step: &ReActStep) -> bool {
@@ -183,7 +277,7 @@ impl AgentProgress {
         self.calls = self.calls.max(number);
         self.kept = None;
         let redacted = step.metadata.contains_key("redacted");
-        self.open = Some(OpenAction { number, planned, redacted });
+        self.open = Some(OpenAction { number, planned, redacted, intended: None, outcome: None });
         true
     }
 
@@ -254,9 +348,24 @@ impl AgentSlice {
         self.get(task)?.answer.as_deref()
     }
 
-    /// The work of an attempt that did not come to its end.
+    /// The work of an attempt that did not come to its end and can be gone on with.
     pub fn unfinished(&self, task: &TaskId) -> Option<&AgentProgress> {
-        self.get(task).filter(|progress| progress.answer.is_none() && progress.work.is_some())
+        self.get(task).filter(|progress| {
+            progress.answer.is_none() && progress.work.is_some() && !progress.over
+        })
+    }
+
+    /// A task failed. What may work the next time goes on where it was; anything else begins anew.
+    pub(super) fn note_failure(&mut self, task: &TaskId, failure: &Failure) {
+        if let Some(progress) = self.0.get_mut(task) {
+            progress.over = failure.category != Category::Transient;
+        }
+    }
+
+    pub(super) fn note_call(&mut self, event: &CallEvent) {
+        if let Some(progress) = self.0.get_mut(&event.call().task) {
+            progress.note_call(event);
+        }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&TaskId, &AgentProgress)> {

@@ -57,6 +57,11 @@ impl BreakerSlice {
         self.by_tool.get(tool).map_or(0, |breaker| breaker.open_for_ms(millis(now)))
     }
 
+    /// Tools whose calls are refused, in the order of their names.
+    pub fn refusing(&self, now: Timestamp) -> impl Iterator<Item = &str> {
+        self.not_closed(now).filter(|(_, state)| *state == BreakerState::Open).map(|(tool, _)| tool)
+    }
+
     /// Tools whose breaker is not closed, with its state.
     pub fn not_closed(&self, now: Timestamp) -> impl Iterator<Item = (&str, BreakerState)> {
         self.by_tool

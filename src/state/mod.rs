@@ -17,6 +17,7 @@ mod run;
 mod session;
 mod tasks;
 pub mod timeline;
+mod today;
 pub mod trace;
 pub mod verify;
 
@@ -32,6 +33,7 @@ pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run::{RunPhase, RunSlice};
 pub use session::SessionSlice;
 pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
+pub use today::Due;
 
 use crate::event::{AgentEvent, CallEvent, Event, Record};
 use crate::model::{Seq, TaskId};
@@ -143,7 +145,12 @@ impl SessionState {
             Event::Plan(event) => self.apply_plan(event, record),
             Event::Approval(event) => self.requests.apply(event, record.at),
             Event::Run(event) => self.apply_run(event, record.at),
-            Event::Task(event) => self.tasks.apply(event, record.at),
+            Event::Task(event) => {
+                if let crate::event::TaskEvent::Failed { task, failure, .. } = event {
+                    self.agents.note_failure(task, failure);
+                }
+                self.tasks.apply(event, record.at)
+            }
             Event::Call(event) => self.apply_call(event, record),
             Event::Planning(event) => self.planning.fold(event, record.at),
             Event::Agent(event) => self.apply_agent(event, record.at),
@@ -188,6 +195,7 @@ impl SessionState {
             .and_then(|row| row.call.as_ref())
             .map(|call| call.tool.clone());
         let sensible = self.tasks.apply_call(event, record.at);
+        self.agents.note_call(event);
         if let (true, CallEvent::Concluded { outcome, usage, .. }) = (sensible, event) {
             self.totals.tokens = self.totals.tokens.saturating_add(usage.tokens);
             self.totals.cost = self.totals.cost.saturating_add(usage.cost);
@@ -228,6 +236,7 @@ impl SessionState {
                     && own.autonomy.is_none()
                     && own.brainstorming_preference.is_none();
                 self.planning.small_goal = full == Some(false) && free;
+                self.planning.gate = serde_json::from_value(decision.clone()).ok();
             }
             _ => {}
         }
@@ -269,6 +278,10 @@ impl SessionState {
             RunPhase::Running if self.tasks.only_people_left() => SessionStatus::Yours,
             RunPhase::Running => SessionStatus::Running,
             RunPhase::Paused => SessionStatus::Paused,
+            // Nobody has to be there for tasks of the person's.
+            RunPhase::Interrupted if self.may_run() && self.tasks.waits_for_people() => {
+                SessionStatus::Yours
+            }
             RunPhase::Interrupted => SessionStatus::Interrupted,
             RunPhase::Finished { success: true } => SessionStatus::Done,
             // Work that the person chose to leave out is no failure.

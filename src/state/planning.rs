@@ -57,6 +57,8 @@ pub struct PlanningSlice {
     pub excluded_options: Vec<String>,
     pub accepted_late: bool,
     pub low_confidence: bool,
+    /// What the scout gate decided last.
+    pub gate: Option<crate::planning::gate::GateDecision>,
     /// The scout gate found the goal small, and the person had set no policy.
     pub small_goal: bool,
     /// What kept the last draft from being usable.
@@ -76,6 +78,8 @@ pub struct PlanningSlice {
     /// The next message asks how much the person likes to read.
     pub asks_style: bool,
     pub response_text: String,
+    /// What the goal says that could not be used, and what the kind of plan warns of.
+    pub notes: Vec<String>,
     pub traces: u32,
     pub logged: u32,
     /// When the person last spoke.
@@ -182,7 +186,12 @@ impl PlanningSlice {
             PlanningEvent::Judged { stage, judgement } => {
                 self.judgements.insert(*stage, judgement.clone());
             }
-            PlanningEvent::Traced { .. } => self.traces += 1,
+            PlanningEvent::Traced { step } => {
+                self.traces += 1;
+                if step.tool == "ContextElicitor" {
+                    self.notes.clone_from(&step.explanations);
+                }
+            }
             PlanningEvent::Logged { .. } => self.logged += 1,
             PlanningEvent::Adapted { entry } => push(&mut self.adaptation_log, entry.clone()),
             PlanningEvent::ChangesRequested { text, nodes } => {

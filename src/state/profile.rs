@@ -1,9 +1,13 @@
 //! Where the time of a run went: slowest tasks and tools, waiting of every kind, and the chain that decided its length.
 
+mod agents;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::Serialize;
+
+pub use agents::AgentShare;
 
 use super::SessionState;
 use crate::event::{AgentEvent, ApprovalEvent, CallEvent, Event, Record, TaskEvent};
@@ -34,6 +38,8 @@ pub struct Profile {
     pub retry_ms: u64,
     pub slowest_tasks: Vec<Share>,
     pub slowest_tools: Vec<Share>,
+    /// Tasks of agents: what they waited for, and what the engine took.
+    pub agents: Vec<AgentShare>,
     /// From the task that ended last back along what each waited for longest.
     pub critical_path: Vec<Share>,
 }
@@ -64,11 +70,13 @@ struct Folding {
     tools: BTreeMap<String, (u64, u32)>,
     calls: BTreeMap<CallId, String>,
     asked: BTreeMap<RequestId, Timestamp>,
+    agents: agents::AgentTimes,
 }
 
 impl Folding {
     fn apply(&mut self, record: &Record) {
         self.state.apply(record);
+        self.agents.apply(record);
         let at = record.at;
         match &record.event {
             Event::Task(event) => self.task(event, at),
@@ -129,6 +137,7 @@ impl Folding {
         self.profile.slowest_tasks =
             slowest(self.tasks.iter().map(|(id, time)| (id.to_string(), (time.ms, time.attempts))));
         self.profile.slowest_tools = slowest(self.tools.into_iter());
+        self.profile.agents = self.agents.finish();
         self.profile
     }
 

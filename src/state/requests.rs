@@ -41,9 +41,11 @@ impl RequestSlice {
         match event {
             ApprovalEvent::Asked { request } => {
                 self.asked = self.asked.max(request.id.0);
+                let asked = OpenRequest { request: request.clone(), asked_at: at };
+                // An agent that was taken up again puts the same question again.
                 self.open
-                    .insert(request.id, OpenRequest { request: request.clone(), asked_at: at })
-                    .is_none()
+                    .insert(request.id, asked)
+                    .is_none_or(|before| before.request.same_question(request))
             }
             ApprovalEvent::Answered { id, answer, by } => {
                 let Some(open) = self.open.remove(id) else { return false };

@@ -114,7 +114,9 @@ impl Folding {
                 self.close(task, at, Err(failure.message.clone()));
             }
             TaskEvent::Reset { task, why } => self.close(task, at, Err(why.clone())),
-            TaskEvent::Skipped { .. } | TaskEvent::HandedOver { .. } => {}
+            TaskEvent::Skipped { .. }
+            | TaskEvent::HandedOver { .. }
+            | TaskEvent::OccurrenceSettled { .. } => {}
         }
     }
 

@@ -3,7 +3,7 @@
 //! How many dependencies of a task are still unmet is kept up to date at every change, so that asking what is ready
 //! never looks at the whole graph.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -102,6 +102,9 @@ pub struct TaskRow {
     pub note: Option<Arc<str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done_by: Option<Actor>,
+    /// Occurrences of a repeating task that are settled, and whether they were done.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub occurrences: BTreeMap<u32, bool>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -295,9 +298,13 @@ impl TaskTable {
                 self.rows[task].call = None;
                 self.set_status(task, TaskStatus::Skipped(*reason))
             }
+            TaskEvent::OccurrenceSettled { occurrence, done, .. } => {
+                self.rows[task].occurrences.insert(*occurrence, *done).is_none()
+            }
             TaskEvent::Reset { .. } => {
                 let row = &mut self.rows[task];
                 row.call = None;
+                row.occurrences.clear();
                 row.not_before = None;
                 row.started_at = None;
                 row.finished_at = None;
@@ -307,7 +314,10 @@ impl TaskTable {
     }
 
     pub(super) fn apply_call(&mut self, event: &CallEvent, at: Timestamp) -> bool {
-        let Some(task) = self.position(&event.call().task) else { return false };
+        let Some(task) = self.position(&event.call().task) else {
+            // A call within a call of a task: the outer one is what is in flight.
+            return self.has_ancestor(&event.call().task);
+        };
         let row = &mut self.rows[task];
         match event {
             CallEvent::Intended { call, tool, input, repeat, .. } => {
@@ -409,6 +419,12 @@ impl TaskTable {
         &self.wiring.ids[task]
     }
 
+    /// Whether an id such as `build.2.1` names something within a task of the plan.
+    fn has_ancestor(&self, id: &TaskId) -> bool {
+        let id = id.as_str();
+        id.match_indices('.').any(|(end, _)| self.wiring.index.contains_key(&id[..end]))
+    }
+
     pub fn row(&self, task: usize) -> &TaskRow {
         &self.rows[task]
     }
@@ -473,6 +489,26 @@ impl TaskTable {
         }
         seen[task] = false;
         (0..self.rows.len()).filter(|task| seen[*task]).collect()
+    }
+
+    /// Whether the task is the person's to do.
+    pub fn is_human(&self, task: usize) -> bool {
+        self.wiring.human[task]
+    }
+
+    /// Whether only the person could go on: a task of theirs is ready, and none of anybody else's is under way or ready.
+    pub fn waits_for_people(&self) -> bool {
+        let mut theirs = false;
+        for task in 0..self.rows.len() {
+            match (self.rows[task].status, self.wiring.human[task]) {
+                (TaskStatus::Running, _) => return false,
+                (TaskStatus::Yours, _) => theirs = true,
+                (TaskStatus::Pending, true) => theirs |= self.unmet[task] == 0,
+                (TaskStatus::Pending, false) if self.unmet[task] == 0 => return false,
+                _ => {}
+            }
+        }
+        theirs
     }
 
     /// Whether nothing can happen before the person does a task.

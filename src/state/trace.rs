@@ -4,6 +4,9 @@
 //! session is. Text is passed on as it was journaled; whoever draws or prints it cleans it.
 
 mod planning;
+mod why;
+
+pub use why::why;
 
 use jiff::Timestamp;
 
@@ -11,7 +14,7 @@ use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
     RunEvent, SessionEvent, Stream, TaskEvent,
 };
-use crate::model::{Actor, ApprovalTarget, ChoiceAction, RequestKind, Seq, TaskId};
+use crate::model::{Actor, ApprovalTarget, Cap, ChoiceAction, RequestKind, Seq, TaskId};
 
 /// What an entry is, for its glyph, its colour and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,7 +86,7 @@ impl EntryKind {
             "plan.proposed" | "plan.approved" | "plan.abandoned" => Some(Self::Plan),
             "approval.refused" => Some(Self::Refused),
             "approval.answered" | "approval.withdrawn" => Some(Self::Answered),
-            "task.handed_over" => Some(Self::Yours),
+            "task.handed_over" | "task.occurrence_settled" => Some(Self::Yours),
             "task.completed" => Some(Self::Done),
             "task.skipped" => Some(Self::Skipped),
             "task.reset" => Some(Self::Started),
@@ -171,7 +174,9 @@ impl TraceEntry {
             Event::Approval(ApprovalEvent::Refused { .. }) => EntryKind::Refused,
             Event::Approval(_) => EntryKind::Answered,
             Event::Run(_) => EntryKind::Run,
-            Event::Task(TaskEvent::HandedOver { .. }) => EntryKind::Yours,
+            Event::Task(TaskEvent::HandedOver { .. } | TaskEvent::OccurrenceSettled { .. }) => {
+                EntryKind::Yours
+            }
             Event::Task(TaskEvent::Completed { .. }) => EntryKind::Done,
             Event::Task(TaskEvent::Failed { .. }) => EntryKind::Failed,
             Event::Task(TaskEvent::Skipped { .. }) => EntryKind::Skipped,
@@ -265,7 +270,10 @@ fn approval(event: &ApprovalEvent) -> Projection {
             (EntryKind::Asked, format!("{}  {}", request.question, request.why), None)
         }
         ApprovalEvent::Answered { id, answer, by } => {
-            let typed = answer.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            // What was asked for stands in the event that takes it up.
+            let typed =
+                answer.text.as_ref().filter(|_| answer.action != ChoiceAction::RequestChanges);
+            let typed = typed.map(|text| format!(": {text}")).unwrap_or_default();
             let text = format!("{id} {} {}{typed}", action_word(answer.action), by_whom(*by));
             (EntryKind::Answered, text, None)
         }
@@ -286,6 +294,9 @@ fn run(event: &RunEvent) -> Projection {
         RunEvent::Paused(PauseCause::Person) => "paused by you".to_owned(),
         RunEvent::Paused(PauseCause::Cap { cap }) => format!("held: {} is reached", cap.name()),
         RunEvent::Continued => "goes on".to_owned(),
+        RunEvent::CapRaised { cap: cap @ Cap::DailyBudgetUsd, to: Some(to) } => {
+            format!("{} set aside until this session has spent {}", cap.name(), cap.amount(*to))
+        }
         RunEvent::CapRaised { cap, to: Some(to) } => {
             format!("{} raised to {}", cap.name(), cap.amount(*to))
         }
@@ -314,6 +325,12 @@ fn task(event: &TaskEvent) -> Option<Projection> {
     Some(match event {
         TaskEvent::Started { .. } => return None,
         TaskEvent::HandedOver { .. } => (EntryKind::Yours, "yours to do now".to_owned(), None),
+        TaskEvent::OccurrenceSettled { occurrence, done, by, note, .. } => {
+            let what = if *done { "done" } else { "left out" };
+            let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
+            let text = format!("time {occurrence} {what} {}{note}", by_whom(*by));
+            (EntryKind::Yours, text, None)
+        }
         TaskEvent::Completed { elapsed_ms, by, note, .. } => {
             let who = by.map(|by| format!(" {}", by_whom(by))).unwrap_or_default();
             let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();

@@ -33,7 +33,7 @@ impl std::fmt::Display for Holder {
 pub enum StoreError {
     #[error("there is no session store in {}", .dir.display())]
     Missing { dir: PathBuf },
-    #[error("creating {}", .path.display())]
+    #[error("could not create {}", .path.display())]
     CannotCreate { path: PathBuf, source: Arc<io::Error> },
     #[error("{} may not be {wanted} (its mode is {mode:03o})", .path.display())]
     NotPermitted { path: PathBuf, wanted: &'static str, mode: u32 },

@@ -37,6 +37,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,6 +51,7 @@ pub use plans::{BlockRow, PlanRow};
 pub use queue::Ack;
 pub use reader::{Reader, Watch};
 pub use record::{Batch, ForkPoint, NewSession, Row, SessionInfo, SessionSummary};
+pub use schema::VERSION as SCHEMA_VERSION;
 pub use search::WordQuery;
 pub use side::{Remembered, SideWrite, ToolCallRow};
 pub use upkeep::{Depth, Integrity, Removal, Sizes};
@@ -238,6 +240,11 @@ impl Store {
     /// Says where the bytes are.
     pub fn sizes(&self) -> Result<Sizes, StoreError> {
         self.read(|reader| upkeep::sizes(reader.connection().0, &self.inner.place))
+    }
+
+    /// How many bytes the journal of each session takes, those it shares with forks counted once, where they are.
+    pub fn session_bytes(&self) -> Result<BTreeMap<SessionId, u64>, StoreError> {
+        self.read(upkeep::session_bytes)
     }
 
     /// Writes what is queued, moves the log into the database if nobody else uses it, and ends the writer thread.

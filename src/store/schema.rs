@@ -22,7 +22,7 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// The newest schema version this program knows.
-pub(super) const VERSION: i64 = MIGRATIONS.len().cast_signed() as i64;
+pub const VERSION: i64 = MIGRATIONS.len().cast_signed() as i64;
 
 /// How long a write waits for other processes before it gives up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);

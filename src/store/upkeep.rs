@@ -1,5 +1,6 @@
 //! Looking after the store: removing sessions, checking that everything is there, and measuring it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -84,6 +85,25 @@ pub(super) fn sizes(connection: &Connection, place: &Place) -> Result<Sizes, Sto
                 + coalesce((SELECT sum(length(head) + length(steps)) FROM stretch), 0)",
         )?,
     })
+}
+
+/// The bytes of each session: sealed runs, the live tail and checkpoints.
+pub(super) fn session_bytes(reader: &Reader) -> Result<BTreeMap<SessionId, u64>, StoreError> {
+    const SQL: &str = "SELECT id,
+        coalesce((SELECT sum(length(contents) + length(payloads)) FROM segment WHERE session = key), 0)
+        + coalesce((SELECT sum(length(payload)) FROM event WHERE session = key), 0)
+        + coalesce((SELECT sum(length(payload)) FROM checkpoint WHERE session = key), 0)
+        FROM session WHERE visibility = 0";
+    let (connection, database) = reader.connection();
+    let read = || -> rusqlite::Result<BTreeMap<SessionId, u64>> {
+        let mut statement = connection.prepare_cached(SQL)?;
+        let rows = statement.query_map([], |row| {
+            let id: String = row.get(0)?;
+            Ok((SessionId::new(id), unsigned(row.get(1)?)))
+        })?;
+        rows.collect()
+    };
+    read().doing("measuring the sessions", database)
 }
 
 /// Asks `SQLite` about the file, then every session whether its numbers have no gap.

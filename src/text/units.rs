@@ -46,6 +46,12 @@ pub fn planned(minutes: u64) -> String {
     }
 }
 
+/// Formats a number of things: `1 task`, `3 tasks`, `1,204 steps`.
+pub fn counted(number: usize, thing: &str) -> String {
+    let number = number as u64;
+    if number == 1 { format!("1 {thing}") } else { format!("{} {thing}s", count(number)) }
+}
+
 /// Formats a range of planned durations: `24 to 38 min`, `90 min to 2 h`; equal ends read as one.
 pub fn planned_range(low: u64, high: u64) -> String {
     let (from, to) = (planned(low), planned(high));

@@ -8,7 +8,6 @@
 pub mod builtin;
 pub mod cache;
 pub mod context;
-pub mod doctor;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod history;

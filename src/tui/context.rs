@@ -16,6 +16,7 @@ use super::panes::trace::TraceCache;
 use super::theme::{Palette, Role};
 use super::ui_state::{Focus, UiState};
 use super::widgets::RuleKind;
+use crate::model::MicroDollars;
 use crate::state::SessionState;
 use crate::state::timeline::Timeline;
 
@@ -56,6 +57,8 @@ pub(crate) struct PaneContext<'a> {
     /// Whether commands can be sent at all.
     pub(crate) can_act: bool,
     pub(crate) note: Option<&'a str>,
+    /// What the session may cost before it asks.
+    pub(crate) session_budget: MicroDollars,
     pub(crate) graph: &'a GraphCache,
     pub(crate) plan: &'a PlanCache,
     pub(crate) trace: &'a TraceCache,

@@ -3,6 +3,7 @@
 //! It sleeps until one of them comes; an idle screen never wakes up.
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ratatui::buffer::Buffer;
@@ -14,7 +15,7 @@ use super::input::{Input, Typed};
 use super::outside;
 use super::session::{Flow, Message, Outside, Screen};
 use super::terminal::{TerminalGuard, is_job};
-use super::{ExitReason, TuiError};
+use super::{ExitReason, KeyError, Look, TuiError};
 use crate::model::Seq;
 use crate::replay::SourceError;
 
@@ -33,6 +34,8 @@ pub(crate) trait App {
     }
     /// Shows the person one line.
     fn notify(&mut self, line: &str);
+    /// Takes on a theme and keys that were changed in the config.
+    fn restyle(&mut self, look: &Look) -> Result<(), KeyError>;
 }
 
 const NO_JOB_CONTROL: &str = "no shell with job control started this, it cannot be suspended";
@@ -60,18 +63,29 @@ impl App for Screen {
     fn notify(&mut self, line: &str) {
         self.ui.message = Some(line.to_owned());
     }
+
+    fn restyle(&mut self, look: &Look) -> Result<(), KeyError> {
+        Screen::restyle(self, look)
+    }
 }
 
 /// Runs a screen until it ends.
 pub(crate) async fn run(
     app: &mut impl App,
     head: Option<watch::Receiver<Seq>>,
+    looks: Option<watch::Receiver<Arc<Look>>>,
 ) -> Result<ExitReason, TuiError> {
     let mut signals = Signals::new()?;
     let guard = TerminalGuard::enter()?;
     let input = Some(Input::open()?);
-    let mut looping =
-        Loop { guard, input, limiter: FrameLimiter::default(), last_tick: Instant::now(), head };
+    let mut looping = Loop {
+        guard,
+        input,
+        limiter: FrameLimiter::default(),
+        last_tick: Instant::now(),
+        head,
+        looks,
+    };
     looping.limiter.request();
     loop {
         if let Some(reason) = looping.outside(app).await? {
@@ -86,6 +100,7 @@ pub(crate) async fn run(
             Next::Suspend => Flow::Suspend,
             Next::Resumed => Flow::Redraw,
             Next::Resized => Flow::Draw,
+            Next::Restyled(look) => restyle(app, &look),
             Next::Nothing => continue,
         };
         for _ in 0..BURST {
@@ -107,7 +122,21 @@ enum Next {
     Suspend,
     Resumed,
     Resized,
+    Restyled(Arc<Look>),
     Nothing,
+}
+
+/// Says in one line what became of a change in the config.
+fn restyle(app: &mut impl App, look: &Look) -> Flow {
+    let said = match &look.trouble {
+        Some(trouble) => trouble.clone(),
+        None => match app.restyle(look) {
+            Ok(()) => "theme and keys are read again from the config".to_owned(),
+            Err(error) => error.to_string(),
+        },
+    };
+    app.notify(&said);
+    Flow::Redraw
 }
 
 struct Loop {
@@ -118,6 +147,7 @@ struct Loop {
     limiter: FrameLimiter,
     last_tick: Instant,
     head: Option<watch::Receiver<Seq>>,
+    looks: Option<watch::Receiver<Arc<Look>>>,
 }
 
 impl Loop {
@@ -216,6 +246,13 @@ impl Loop {
                 self.head = None;
                 Next::Nothing
             },
+            look = changed_look(&mut self.looks) => {
+                if let Some(look) = look {
+                    return Next::Restyled(look);
+                }
+                self.looks = None;
+                Next::Nothing
+            },
         }
     }
 }
@@ -231,6 +268,14 @@ async fn typed(input: &mut Option<Input>) -> Typed {
 async fn changed(head: &mut Option<watch::Receiver<Seq>>) -> Option<Seq> {
     match head {
         Some(head) => head.changed().await.ok().map(|()| *head.borrow_and_update()),
+        None => std::future::pending().await,
+    }
+}
+
+/// The next look; `None` once nobody watches the config any more.
+async fn changed_look(looks: &mut Option<watch::Receiver<Arc<Look>>>) -> Option<Arc<Look>> {
+    match looks {
+        Some(looks) => looks.changed().await.ok().map(|()| Arc::clone(&looks.borrow_and_update())),
         None => std::future::pending().await,
     }
 }

@@ -36,16 +36,16 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 pub use desk::{Bookmark, CompareView, Desk};
-pub use keymap::{KeyError, check_keys};
+pub use keymap::{KeyError, check_keys, default_keys};
 pub use plain::run_plain;
-pub use preview::Preview;
+pub use preview::{HomePreview, Preview};
 pub use theme::{ColorDepth, Palette, Role, Theme, ThemeError};
 
 use crate::event::Command;
 use crate::model::{MicroDollars, Seq, SessionId};
 use crate::replay::library::Hit;
 use crate::replay::{History, SourceError};
-use crate::state::SessionStatus;
+use crate::state::{Due, SessionStatus};
 
 /// One session to look at.
 #[derive(Debug)]
@@ -77,9 +77,23 @@ pub struct UiSettings {
     /// Draws with plain ASCII where box drawing is not safe.
     pub ascii: bool,
     pub color: ColorDepth,
+    /// What a session may cost before it asks.
+    pub session_budget: MicroDollars,
     /// The clock. Screens read no other.
     pub now: fn() -> Timestamp,
     pub time_zone: jiff::tz::TimeZone,
+    /// Theme and keys as they are changed while a screen is open.
+    pub changes: Option<watch::Receiver<Arc<Look>>>,
+}
+
+/// What can be changed while a screen is open, or why a change cannot be used.
+#[derive(Clone, Debug)]
+pub struct Look {
+    pub theme: Theme,
+    pub keys: KeyOverrides,
+    pub ascii: bool,
+    /// Said instead of changing anything.
+    pub trouble: Option<String>,
 }
 
 /// Keys that replace the default ones: action name to key text, as the config has them.
@@ -136,22 +150,28 @@ pub struct ListItem {
     pub pattern: String,
     /// A second line, such as the question that is open.
     pub detail: Option<String>,
+    /// More about it, shown while it is selected.
+    pub facts: Vec<String>,
     /// How much it takes on disk, where that is known.
     pub bytes: Option<u64>,
     /// The session it was forked from, and after which event.
     pub fork_of: Option<(SessionId, Seq)>,
 }
 
-/// Something that is due today.
-#[derive(Clone, Debug, PartialEq)]
+/// Something that is due today, and the plan it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TodayItem {
-    pub at: Timestamp,
-    pub title: String,
-    /// The plan it belongs to.
+    pub session: SessionId,
     pub plan: String,
-    pub minutes: u32,
-    pub done: bool,
-    pub late: bool,
+    pub due: Due,
+}
+
+/// How full the person's week is, over all active plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WeekLoad {
+    pub week: i8,
+    pub planned_minutes: u32,
+    pub available_minutes: u32,
 }
 
 /// What the home screen shows.
@@ -159,8 +179,13 @@ pub struct TodayItem {
 pub struct HomeView {
     pub items: Vec<ListItem>,
     pub today: Vec<TodayItem>,
-    /// Who drafts, and what was spent today.
+    pub week: Option<WeekLoad>,
+    /// Who drafts.
     pub provider: String,
+    /// Who drafts and how to change it, in sentences, for the first start.
+    pub provider_help: Vec<String>,
+    /// What was spent today and what may be.
+    pub spent: Option<(MicroDollars, MicroDollars)>,
     /// One line for the person, such as what became of their last wish.
     pub message: Option<String>,
     /// Steps that were looked for.
@@ -176,6 +201,22 @@ pub struct Found {
     pub hits: Vec<Hit>,
 }
 
+/// What the home screen wishes for and stays open meanwhile.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HomeWish {
+    /// Something about a task of a session.
+    Command { session: SessionId, command: Command },
+    /// The person confirmed that a session is to be removed.
+    Remove(SessionId),
+}
+
+/// Where the home screen sends its wishes, and where it hears what became of them.
+#[derive(Debug)]
+pub struct HomeFeed {
+    pub wishes: mpsc::UnboundedSender<HomeWish>,
+    pub latest: watch::Receiver<Arc<HomeView>>,
+}
+
 /// How the home screen ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HomeExit {
@@ -188,10 +229,12 @@ pub enum HomeExit {
     Compare(SessionId, SessionId),
     /// Find the steps that hold these words, in all sessions.
     Search(String),
+    /// Open a session and let its run go on.
+    Start(SessionId),
     /// Plan this goal.
     Plan(String),
-    /// The person confirmed that a session is to be removed.
-    Remove(SessionId),
+    /// Watch the bundled run.
+    Demo,
     Quit,
     Signal(&'static str),
     TerminalGone,
@@ -201,7 +244,7 @@ pub enum HomeExit {
 pub async fn run_session(view: SessionView, settings: &UiSettings) -> Result<Exit, TuiError> {
     let head = view.head.clone();
     let mut screen = session::Screen::open(view, settings)?;
-    let reason = event_loop::run(&mut screen, Some(head)).await?;
+    let reason = event_loop::run(&mut screen, Some(head), settings.changes.clone()).await?;
     Ok(Exit { reason, open: screen.made.take(), summary: screen.summary(reason) })
 }
 
@@ -212,13 +255,21 @@ pub async fn run_compare(
     settings: &UiSettings,
 ) -> Result<ExitReason, TuiError> {
     let mut screen = compare::Compare::new(view, Some(desk), settings)?;
-    event_loop::run(&mut screen, None).await
+    event_loop::run(&mut screen, None, settings.changes.clone()).await
 }
 
 /// Shows the home screen until the person wants something else.
-pub async fn run_home(view: HomeView, settings: &UiSettings) -> Result<HomeExit, TuiError> {
-    let mut home = home::Home::new(view, settings)?;
-    let reason = event_loop::run(&mut home, None).await?;
+pub async fn run_home(feed: HomeFeed, settings: &UiSettings) -> Result<HomeExit, TuiError> {
+    let (tell, news) = watch::channel(Seq::START);
+    let mut latest = feed.latest.clone();
+    latest.mark_unchanged();
+    tokio::spawn(async move {
+        while latest.changed().await.is_ok() {
+            tell.send_modify(|seq| *seq = seq.next());
+        }
+    });
+    let mut home = home::Home::new(feed, settings)?;
+    let reason = event_loop::run(&mut home, Some(news), settings.changes.clone()).await?;
     Ok(match (home.chosen, reason) {
         (Some(exit), _) => exit,
         (None, ExitReason::Signal(name)) => HomeExit::Signal(name),

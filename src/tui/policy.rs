@@ -1,10 +1,8 @@
 //! The seven controls of the way Planwright talks and asks: their values, and what each means in words. Pure.
 
-use std::collections::BTreeSet;
-
 use crate::model::{
     ApprovalPolicy, ApprovalTarget, Autonomy, BrainstormingPreference, ConversationStyle,
-    InteractionPolicy, PolicyOverride, Tone,
+    InteractionPolicy, PlanState, PolicyOverride, Tone,
 };
 use crate::planning::controller::asks;
 use crate::state::PlanningSlice;
@@ -106,9 +104,9 @@ impl Dial {
     }
 
     /// What its value means.
-    pub(crate) fn effect(self, policy: &InteractionPolicy, asked: Asked<'_>) -> String {
+    pub(crate) fn effect(self, policy: &InteractionPolicy, planning: &PlanningSlice) -> String {
         match self {
-            Self::Approvals => approvals(policy, asked),
+            Self::Approvals => approvals(policy, planning),
             Self::Autonomy => match policy.autonomy {
                 Autonomy::Low => "the outline is always asked; later changes wait for you",
                 Autonomy::Medium => "planned writes pass, other shell asks",
@@ -189,26 +187,13 @@ impl Dial {
     }
 }
 
-/// What was asked already, and whether the goal is small enough to skip the outline.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
-    pub(crate) approved: &'a BTreeSet<ApprovalTarget>,
-    pub(crate) small_goal: bool,
-}
-
-impl<'a> Asked<'a> {
-    pub(crate) fn of(talk: &'a PlanningSlice) -> Self {
-        Self { approved: &talk.approved, small_goal: talk.small_goal }
-    }
-}
-
 /// The policy in one line, for the rule of the closed panel.
-pub(crate) fn summary(policy: &InteractionPolicy, asked: Asked<'_>) -> String {
+pub(crate) fn summary(policy: &InteractionPolicy, planning: &PlanningSlice) -> String {
     let questions = match policy.probing_depth {
         1 => "1 question a round".to_owned(),
         depth => format!("{depth} questions a round"),
     };
-    let left = to_come(policy, asked);
+    let left = to_come(policy, planning);
     format!(
         "{} autonomy · {}, {left} more to come · {questions} · {}",
         Dial::Autonomy.value(policy),
@@ -217,24 +202,31 @@ pub(crate) fn summary(policy: &InteractionPolicy, asked: Asked<'_>) -> String {
     )
 }
 
-fn approvals(policy: &InteractionPolicy, asked: Asked<'_>) -> String {
-    let wanted = |target: &&ApprovalTarget| asks(policy, asked.small_goal, **target);
-    let all = ApprovalTarget::ALL.iter().filter(wanted).count();
-    let left = to_come(policy, asked);
+fn approvals(policy: &InteractionPolicy, planning: &PlanningSlice) -> String {
+    let due = |target: &&ApprovalTarget| asks(policy, planning.small_goal, **target);
+    let all = ApprovalTarget::ALL.iter().filter(due).count();
     let times = if all == 1 { "once".to_owned() } else { format!("{all} times") };
-    format!("asked {times} in all; {left} still to come")
+    let left = to_come(policy, planning);
+    match asked_now(planning) {
+        Some(_) => format!("asked {times}; after this {left} more"),
+        None => format!("asked {times} in all; {left} still to come"),
+    }
 }
 
-/// How many approvals are still asked for.
-fn to_come(policy: &InteractionPolicy, asked: Asked<'_>) -> usize {
-    // The final approval stands for all that came before it.
-    if asked.approved.contains(&ApprovalTarget::Final) {
-        return 0;
-    }
+/// What the person is asked to approve at this moment.
+fn asked_now(planning: &PlanningSlice) -> Option<ApprovalTarget> {
+    planning.place.target.filter(|_| planning.place.state == PlanState::SeekApproval)
+}
+
+/// How many approvals are still asked for, the one that is open left out.
+fn to_come(policy: &InteractionPolicy, planning: &PlanningSlice) -> usize {
+    let now = asked_now(planning);
     let open = |target: &&ApprovalTarget| {
-        asks(policy, asked.small_goal, **target) && !asked.approved.contains(*target)
+        asks(policy, planning.small_goal, **target)
+            && !planning.approved.contains(*target)
+            && now.is_none_or(|now| **target > now)
     };
-    ApprovalTarget::ALL.iter().filter(open).count()
+    if planning.is_over() { 0 } else { ApprovalTarget::ALL.iter().filter(open).count() }
 }
 
 fn base_words(policy: &InteractionPolicy) -> u32 {
@@ -272,10 +264,10 @@ mod tests {
 
     #[test]
     fn approvals_are_counted_as_the_policy_asks_for_them() {
-        let none = BTreeSet::new();
-        let words = |approval_policy, approved: &BTreeSet<ApprovalTarget>| {
+        let none = PlanningSlice::default();
+        let words = |approval_policy, planning: &PlanningSlice| {
             let policy = InteractionPolicy { approval_policy, ..InteractionPolicy::default() };
-            Dial::Approvals.effect(&policy, Asked { approved, small_goal: false })
+            Dial::Approvals.effect(&policy, planning)
         };
         assert_eq!(words(ApprovalPolicy::SingleFinal, &none), "asked once in all; 1 still to come");
         assert_eq!(
@@ -286,14 +278,24 @@ mod tests {
             words(ApprovalPolicy::StrictEveryStep, &none),
             "asked 4 times in all; 4 still to come"
         );
-        let outline = BTreeSet::from([ApprovalTarget::Pattern, ApprovalTarget::Outline]);
+        let approved = [ApprovalTarget::Pattern, ApprovalTarget::Outline].into();
+        let mut outline = PlanningSlice { approved, ..PlanningSlice::default() };
         assert_eq!(
             words(ApprovalPolicy::MilestoneApprovals, &outline),
             "asked 2 times in all; 1 still to come"
         );
-        let small = Asked { approved: &none, small_goal: true };
-        let effect = Dial::Approvals.effect(&InteractionPolicy::default(), small);
-        assert_eq!(effect, "asked once in all; 1 still to come", "a small goal skips the outline");
+        outline.place.state = PlanState::SeekApproval;
+        outline.place.target = Some(ApprovalTarget::Final);
+        assert_eq!(
+            words(ApprovalPolicy::MilestoneApprovals, &outline),
+            "asked 2 times; after this 0 more"
+        );
+        // A small goal is asked about once, however often the policy would ask.
+        let small = PlanningSlice { small_goal: true, ..PlanningSlice::default() };
+        assert_eq!(
+            words(ApprovalPolicy::MilestoneApprovals, &small),
+            "asked once in all; 1 still to come"
+        );
     }
 
     #[test]
@@ -309,7 +311,7 @@ mod tests {
                     turns += 1;
                     assert!(turns < 20, "{}", dial.name());
                 }
-                assert!(!dial.effect(&policy, Asked::of(&PlanningSlice::default())).is_empty());
+                assert!(!dial.effect(&policy, &PlanningSlice::default()).is_empty());
             }
         }
     }
@@ -322,7 +324,7 @@ mod tests {
             ..InteractionPolicy::default()
         };
         let said = |policy: InteractionPolicy| {
-            Dial::Talkativeness.effect(&policy, Asked::of(&PlanningSlice::default()))
+            Dial::Talkativeness.effect(&policy, &PlanningSlice::default())
         };
         assert_eq!(said(policy(ConversationStyle::Standard, 0.5)), "at most 120 words, 2 options");
         assert_eq!(said(policy(ConversationStyle::Standard, 0.8)), "at most 156 words, 3 options");

@@ -1,11 +1,16 @@
-//! A session screen without a terminal: what benchmarks measure and pictures are made with.
+//! Screens without a terminal: what benchmarks measure and pictures are made with.
+
+use std::sync::Arc;
 
 use crossterm::event::{Event, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
+use tokio::sync::{mpsc, watch};
 
+use super::event_loop::App as _;
+use super::home::Home;
 use super::keymap::Key;
 use super::session::{Message, Screen};
-use super::{SessionView, TuiError, UiSettings};
+use super::{HomeFeed, HomeView, SessionView, TuiError, UiSettings};
 
 /// A screen that draws into buffers and takes keys by their names.
 pub struct Preview {
@@ -37,5 +42,29 @@ impl Preview {
             self.screen.update(Message::Input(event))?;
         }
         Ok(())
+    }
+}
+
+/// A home screen that draws into buffers.
+pub struct HomePreview {
+    screen: Home,
+}
+
+impl std::fmt::Debug for HomePreview {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HomePreview").finish_non_exhaustive()
+    }
+}
+
+impl HomePreview {
+    /// Opens the home screen as it would be; wishes go nowhere.
+    pub fn open(view: Arc<HomeView>, settings: &UiSettings) -> Result<Self, TuiError> {
+        let feed = HomeFeed { wishes: mpsc::unbounded_channel().0, latest: watch::channel(view).1 };
+        Ok(Self { screen: Home::new(feed, settings)? })
+    }
+
+    /// Draws a frame.
+    pub fn draw(&mut self, buf: &mut Buffer) -> Result<(), TuiError> {
+        Ok(self.screen.draw(buf)?)
     }
 }

@@ -79,6 +79,8 @@ pub(crate) struct TraceUi {
     /// The step at the top and which of its rows; a step, so that a resize keeps the place.
     pub(crate) top: Option<(Seq, usize)>,
     pub(crate) unfolded: HashSet<Seq>,
+    /// Steps that say why they took the tool they took.
+    pub(crate) explained: HashSet<Seq>,
     pub(crate) kinds: Kinds,
     pub(crate) search: Option<Search>,
     /// Shows the steps of one task only.
@@ -92,6 +94,7 @@ impl Default for TraceUi {
             cursor: None,
             top: None,
             unfolded: HashSet::new(),
+            explained: HashSet::new(),
             kinds: Kinds::All,
             search: None,
             only: None,

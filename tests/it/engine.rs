@@ -374,6 +374,27 @@ async fn an_open_breaker_holds_tasks_back_without_failing_them() {
 }
 
 #[tokio::test]
+async fn tasks_are_ranked_by_the_tools_that_are_not_refused() {
+    let bench = Bench::new();
+    let failure = Failure::new("down", Category::Critical, "the service is down");
+    let broken = Act::End(vec![CallOutcome::Errored { failure }]);
+    let script = Script::new(&["a", "b", "c"].map(|id| (id, broken.clone())));
+    let log = script.log();
+    let mut plan = plan(&[("a", &[]), ("b", &[]), ("c", &[]), ("other-1", &[]), ("other-2", &[])]);
+    let mut rate = |task: usize, tool: &str, score: f64| {
+        plan.tasks[task].tool_affinity.insert(tool.to_owned(), score);
+    };
+    (0..3).for_each(|task| rate(task, "script", 1.0));
+    rate(3, "script", 0.9);
+    rate(3, "other", 0.1);
+    rate(4, "other", 0.5);
+    let handle = bench.start(script, 1, approved(plan));
+    handle.commands.send(RUN).await.unwrap();
+    bench.until(&handle, is_over).await;
+    assert_eq!(*log.lock().unwrap(), ["a", "b", "c", "other-2", "other-1"]);
+}
+
+#[tokio::test]
 async fn a_plan_can_be_changed_while_it_runs_and_what_is_done_stays_done() {
     let bench = Bench::new();
     let before = plan(&[("a", &[]), ("b", &["a"])]);

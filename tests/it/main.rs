@@ -6,9 +6,13 @@
     reason = "a test binary has no outside, and its panics are its findings"
 )]
 
+mod agents;
+mod conversation;
 mod crash;
+mod daily;
 mod engine;
 mod exchange;
+mod live_planning;
 mod models;
 mod planning;
 mod program;

@@ -144,3 +144,318 @@ fn the_plan_of_a_session_is_exported_and_reads_back_the_same() {
     assert_eq!(hash(&file), hash(&plan));
     assert_eq!(place.run(&["export", "last", "--format", "gantt"]).status.code(), Some(1));
 }
+
+/// A conversation that another process holds open: in linear mode it waits for a line that never comes.
+struct Holder {
+    child: std::process::Child,
+}
+
+impl Holder {
+    fn start(place: &Place, args: &[&str]) -> Self {
+        std::fs::write(place.dir.path().join("config.toml"), "").unwrap();
+        let child = std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+            .args(args)
+            .arg("--plain")
+            .env("PLANWRIGHT_DATA_DIR", place.data())
+            .env("PLANWRIGHT_CONFIG", place.dir.path().join("config.toml"))
+            .env("TZ", "UTC")
+            .current_dir(place.work())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { child }
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits until the last session satisfies a condition.
+fn until(place: &Place, what: &str, condition: impl Fn(&Value) -> bool) -> Value {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    loop {
+        let output = place.run(&["sessions", "show", "last", "--json"]);
+        if let Some(shown) = json_lines(&output).into_iter().next()
+            && condition(&shown)
+        {
+            return shown;
+        }
+        assert!(std::time::Instant::now() < deadline, "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+fn asked(shown: &Value) -> String {
+    shown["requests"][0]["request"]["kind"]["about"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn an_answer_from_another_process_reaches_the_one_that_holds_the_session() {
+    let place = Place::new();
+    let mut holder = Holder::start(
+        &place,
+        &["plan", "launch a newsletter in 6 weeks", "--policy", "approval_policy=single_final"],
+    );
+    until(&place, "the hours are asked for", |shown| asked(shown) == "questions");
+    // Nothing that Planwright started may answer, not even after taking the mark off.
+    let mut marked = place.command(&["answer", "last", "next", "skip"]);
+    let marked = marked.env("PLANWRIGHT_CALL_ID", "x/a.1.1").output();
+    assert_eq!(marked.unwrap().status.code(), Some(2));
+    let program = assert_cmd::cargo::cargo_bin("planwright");
+    let script =
+        format!("env -u PLANWRIGHT_CALL_ID '{}' answer last next skip; exit $?", program.display());
+    let hidden = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .env("PLANWRIGHT_CALL_ID", "x/a.1.1")
+        .env("PLANWRIGHT_DATA_DIR", place.data())
+        .env("PLANWRIGHT_CONFIG", place.dir.path().join("config.toml"))
+        .output()
+        .unwrap();
+    assert_eq!(hidden.status.code(), Some(2), "{}", String::from_utf8_lossy(&hidden.stderr));
+
+    // Words about the conversation and a wish for ideas leave the question open.
+    for (reply, exit) in [("be brief today", 0), ("ideas", 0), ("skip", 0)] {
+        let output = place.run(&["answer", "last", "next", reply]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(exit), "{reply}: {said}");
+        assert!(text(&output).contains("goes on"), "{reply}: {}", text(&output));
+    }
+    until(&place, "the plan is asked about", |shown| asked(shown) == "final_plan");
+    let wrong = place.run(&["answer", "last", "q1", "skip"]);
+    assert_eq!(wrong.status.code(), Some(2), "q1 was answered before");
+    let output = place.run(&["answer", "last", "next", "approve and stop", "--json"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(!json_lines(&output)[0]["answered"].is_null());
+    let shown = until(&place, "the plan is approved", |shown| !shown["approval"].is_null());
+    assert!(shown["requests"].as_array().unwrap().is_empty());
+    assert!(holder.child.try_wait().unwrap().is_none(), "it was the holder that acted on it");
+
+    let journal = json_lines(&place.run(&["replay", "last", "--headless", "--json"]));
+    let kinds = |kind: &str| {
+        let of = |record: &&Value| record["event"]["body"]["kind"] == kind;
+        journal.iter().filter(of).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(kinds("policy_set")[0]["event"]["body"]["set"]["conversation_style"], "concise");
+    assert_eq!(kinds("ideas_offered")[0]["event"]["body"]["ideas"].as_array().unwrap().len(), 2);
+    assert_eq!(kinds("answered").len(), 2);
+}
+
+#[test]
+fn with_nobody_there_an_answer_takes_the_session_up_itself() {
+    let place = Place::new();
+    let goal = "launch a newsletter in 6 weeks";
+    let output =
+        place.run(&["plan", goal, "--headless", "--policy", "approval_policy=single_final"]);
+    assert_eq!(output.status.code(), Some(3));
+    let output = place.run(&["answer", "last", "next", "skip"]);
+    assert_eq!(output.status.code(), Some(3), "the plan itself is to be approved next");
+    let output = place.run(&[
+        "answer",
+        "last",
+        "next",
+        "propose changes: rename p1.t1 to Say who it is for",
+    ]);
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown = json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0);
+    assert_eq!(asked(&shown), "final_plan");
+    assert!(shown["plan"]["revision"].as_u64().unwrap() >= 2);
+}
+
+fn database(place: &Place) -> rusqlite::Connection {
+    rusqlite::Connection::open(place.data().join("planwright.db")).unwrap()
+}
+
+fn numbers(place: &Place, sql: &str) -> Vec<i64> {
+    let connection = database(place);
+    let mut statement = connection.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+/// Every row of the table of plans, as one text a row.
+fn plan_rows(place: &Place) -> Vec<String> {
+    let connection = database(place);
+    let sql = "SELECT s.id || ' ' || p.version || ' ' || p.pattern_type || '/' || coalesce(p.pattern_subtype, '')
+        || ' ' || p.goal_id || ' ' || (SELECT count(*) FROM plan_node n WHERE n.session = p.session AND n.version = p.version)
+        || ' ' || (SELECT count(*) FROM plan_block b WHERE b.session = p.session AND b.version = p.version)
+        FROM plans p JOIN session s ON s.key = p.session ORDER BY s.id, p.version";
+    let mut statement = connection.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+fn nothing_dangles(place: &Place, after: &str) {
+    let connection = database(place);
+    let mut statement = connection.prepare("PRAGMA foreign_key_check").unwrap();
+    assert!(!statement.exists([]).unwrap(), "after {after}");
+}
+
+#[test]
+fn plans_are_found_by_their_pattern_and_the_table_is_made_again_from_the_journal() {
+    let place = Place::new();
+    let single = ["--headless", "--policy", "approval_policy=single_final"];
+    let plan = |goal: &str, more: &[&str]| {
+        let args: Vec<&str> =
+            ["plan", goal].into_iter().chain(single).chain(more.iter().copied()).collect();
+        place.run(&args).status.code()
+    };
+    assert_eq!(plan("launch a newsletter in 6 weeks", &["--answer", "skip"]), Some(3));
+    let rename = "propose changes: rename p1.t1 to Say who it is for";
+    assert_eq!(place.run(&["answer", "last", "next", rename]).status.code(), Some(3));
+    nothing_dangles(&place, "a revision");
+    assert!(
+        numbers(&place, "SELECT version FROM plans ORDER BY version").len() >= 2,
+        "one row a version"
+    );
+    assert!(numbers(&place, "SELECT count(*) FROM plan_block")[0] > 0);
+    assert_eq!(place.run(&["answer", "last", "next", "approve and stop"]).status.code(), Some(0));
+    let columns = numbers(
+        &place,
+        "SELECT count(*) FROM pragma_table_info('plans') WHERE name LIKE '%confidence%'",
+    );
+    assert_eq!(columns, [0], "how sure anybody was is not kept");
+    let indexed = numbers(
+        &place,
+        "SELECT count(*) FROM pragma_index_list('plans') WHERE name LIKE 'plans_pattern_%'",
+    );
+    assert_eq!(indexed, [3]);
+    // What was approved is remembered, for later plans and tasks.
+    let remembered = numbers(
+        &place,
+        "SELECT count(*) FROM memory WHERE key LIKE 'plan:%' AND text LIKE '%newsletter%'",
+    );
+    assert_eq!(remembered, [1]);
+
+    let file = place.work().join("launch.jsonl").to_string_lossy().into_owned();
+    assert_eq!(
+        place.run(&["export", "last", "--format", "jsonl", "-o", &file]).status.code(),
+        Some(0)
+    );
+    assert_eq!(place.run(&["fork", "last"]).status.code(), Some(0));
+    nothing_dangles(&place, "a fork");
+    assert_eq!(plan("weekly review routine", &["--yes"]), Some(0));
+    let found = |pattern: &str| {
+        json_lines(&place.run(&["sessions", "list", "--pattern", pattern, "--json"])).len()
+    };
+    assert_eq!(found("launch"), 2, "the plan and its fork");
+    assert_eq!(found("milestone_project"), 2);
+    assert_eq!(found("recurring_cycle/review_routine"), 1);
+    assert_eq!(found("creative_arc"), 0);
+
+    let other = Place::new();
+    let output = other.run(&["import", &file]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        json_lines(&other.run(&["sessions", "list", "--pattern", "launch", "--json"])).len(),
+        1
+    );
+    nothing_dangles(&other, "an import");
+
+    // Made again from the journal alone, the table is the same.
+    let before = plan_rows(&place);
+    database(&place)
+        .execute_batch("PRAGMA foreign_keys = ON; DELETE FROM plans; DELETE FROM projected;")
+        .unwrap();
+    assert_eq!(plan_rows(&place).len(), 0);
+    assert_eq!(found("launch"), 2);
+    assert_eq!(plan_rows(&place), before);
+
+    assert_eq!(place.run(&["sessions", "prune", "--older-than", "0d"]).status.code(), Some(0));
+    nothing_dangles(&place, "pruning");
+}
+
+#[test]
+fn a_plan_reopened_in_a_new_process_is_the_plan_that_was_approved() {
+    let place = Place::new();
+    let goal = "learn Rust, 5 hours a week";
+    assert_eq!(place.run(&["plan", goal, "--headless", "--yes"]).status.code(), Some(0));
+    let shown = || json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0);
+    let (first, plan) = (shown(), text(&place.run(&["export", "last", "--format", "plan-json"])));
+    assert_eq!(first["approval"]["hash"], first["plan"]["hash"]);
+    let again = shown();
+    assert_eq!(first["plan"], again["plan"]);
+    assert_eq!(plan, text(&place.run(&["export", "last", "--format", "plan-json"])));
+    // The next plan is made around it: the same hours are not given away twice.
+    let output =
+        place.run(&["plan", "learn Spanish, 5 hours a week", "--headless", "--yes", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let second = json_lines(&output).remove(0);
+    let other: f64 = second["schedule"]["capacity"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|week| week["other_minutes"].as_f64())
+        .sum();
+    assert!(other > 0.0, "{}", second["schedule"]["capacity"]);
+}
+
+#[test]
+fn how_to_talk_is_asked_once_and_settings_go_under_flags() {
+    let place = Place::new();
+    let first = || {
+        let goal = "launch a newsletter in 6 weeks";
+        place.run(&["plan", goal, "--headless"]);
+        let journal = json_lines(&place.run(&["replay", "last", "--headless", "--json"]));
+        journal.iter().any(|record| {
+            let text = record["event"]["body"]["text"].as_str().unwrap_or_default();
+            record["event"]["body"]["kind"] == "said" && text.contains("Short or chatty answers?")
+        })
+    };
+    assert!(first(), "nobody knows yet");
+    assert!(!first(), "asked once is enough");
+
+    let began = |config: &str, args: &[&str]| {
+        let mut command = place.command(&["plan", "weekly review routine", "--headless", "--yes"]);
+        std::fs::write(place.dir.path().join("config.toml"), config).unwrap();
+        command.args(args).output().unwrap();
+        let journal = json_lines(&place.run(&["replay", "last", "--headless", "--json"]));
+        journal
+            .into_iter()
+            .find(|record| record["event"]["body"]["kind"] == "began")
+            .map(|record| record["event"]["body"].clone())
+            .unwrap()
+    };
+    let config = "user_id = \"ann\"\nwall_time_sec = 90\n[policy]\ntone = \"clinical\"\nautonomy = \"low\"\n";
+    let body = began(config, &["--policy", "autonomy=high"]);
+    assert_eq!(body["policy"]["tone"], "clinical", "the config file goes over what is built in");
+    assert_eq!(body["policy"]["autonomy"], "high", "the flag goes over the config file");
+    assert_eq!(body["limits"]["wall_time_sec"], 90);
+    assert!(body["thread_id"].as_str().unwrap().starts_with("user_ann:"));
+}
+
+#[test]
+fn what_a_goal_says_and_cannot_mean_is_told_and_the_rest_is_planned() {
+    for (goal, words) in [
+        ("finish the thesis by 31 February 2027", "no deadline was taken"),
+        ("ship it by 2027-02-30", "no deadline was taken"),
+        ("finish the thesis by 2020-01-01", "has passed"),
+        ("learn piano in 0 weeks", "say how many weeks"),
+        ("learn piano, 0 hours a week", "not a budget"),
+        ("learn piano, 900 hours a week", "more than there are"),
+        ("learn piano over 10000 weeks", "ten years"),
+        ("marathon training 16 weeks", "professional on pain"),
+    ] {
+        let place = Place::new();
+        let output = place.run(&["plan", goal, "--headless", "--yes"]);
+        let shown = text(&output);
+        assert_eq!(output.status.code(), Some(0), "{goal}: {shown}");
+        let note = shown.lines().find(|line| line.starts_with("Note: "));
+        assert!(note.is_some_and(|note| note.contains(words)), "{goal}: {note:?}");
+        assert!(shown.contains("Schedule"), "{goal}");
+    }
+    let place = Place::new();
+    let output = place
+        .command(&["plan", "call mom", "--headless", "--yes"])
+        .env("TZ", "Mars/Olympus")
+        .output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("Mars/Olympus") && said.contains("Europe/Berlin"), "{said}");
+}

@@ -313,6 +313,101 @@ fn a_failed_task_is_retried_and_the_views_turn_at_80x24() {
     views_retry_and_quit(24, 80);
 }
 
+/// A goal from the first word to the end: a question, changes of one node, the difference, a command in place of the
+/// person, the run, a failure, the retry, the way out. Everything by keys.
+fn from_goal_to_retry(rows: u16, cols: u16) {
+    let place = Place::new();
+    let goal = "launch a newsletter in 6 weeks";
+    let mut terminal =
+        Terminal::start(&place, &["--provider", "offline", "plan", goal], rows, cols);
+    // A question, answered in its box.
+    terminal.shows("How many hours a week");
+    terminal.press_until("i", "your answers");
+    terminal.keys("8\r");
+    terminal.shows("Run this plan?");
+    // Changes of one marked node come back as a difference.
+    terminal.press_while("\t", |text| !text.contains("[graph]") && !text.contains("━━ graph"));
+    terminal.press_until("l", "[· p1.t2]");
+    terminal.keys("*");
+    terminal.press_until("r", "(x) 1 marked node");
+    terminal.keys("it takes 90 minutes");
+    terminal.shows("goes to");
+    terminal.keys("\r");
+    terminal
+        .until("the difference", |text| text.contains("Changed since r1") || text.contains("r2"));
+    for _ in 0..40 {
+        terminal.keys("j");
+    }
+    terminal.shows("estimate_minutes");
+    // A command takes the place of the person, so that there is something to fail.
+    terminal.press_while("\t", |text| !text.contains("[graph]") && !text.contains("━━ graph"));
+    terminal.press_until("h", "[· p1.t1]");
+    terminal.press_until("e", "edit p1.t1");
+    terminal.keys("\r\r\r\r\x15$ test -e again || { touch again; exit 3; }\r");
+    terminal.shows("r3");
+    terminal.shows("Run this plan?");
+    for _ in 0..60 {
+        terminal.keys("j");
+    }
+    terminal.press_while("a", |text| text.contains("approval 1 of 1"));
+    terminal.until("the failure", |text| text.contains("✗ p1.t1"));
+    terminal.press_while("\t", |text| !text.contains("[graph]") && !text.contains("━━ graph"));
+    // Following leads to what runs or failed; from anywhere else the arrows lead back.
+    terminal.press_until("h", "[✗ p1.t1]");
+    terminal.press_until("R", "✓ p1.t1");
+    assert!(place.work().join("again").exists());
+    // The next task is the person's.
+    terminal.until("a task of the person's", |text| text.contains("@ p1.t2"));
+    terminal.press_until("q", "Quitting interrupts the run");
+    terminal.keys("y");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+    assert!(raw.contains("planwright resume"), "the summary says how to go on");
+}
+
+#[test]
+fn a_goal_is_planned_revised_run_and_retried_at_120x40() {
+    from_goal_to_retry(40, 120);
+}
+
+#[test]
+fn a_goal_is_planned_revised_run_and_retried_at_80x24() {
+    from_goal_to_retry(24, 80);
+}
+
+/// The mouse selects, focuses and scrolls on the way from the question to the run; only keys decide.
+#[test]
+fn a_goal_is_planned_and_run_with_the_mouse() {
+    let place = Place::new();
+    let goal = "launch a newsletter in 6 weeks";
+    let mut terminal = Terminal::start(&place, &["--provider", "offline", "plan", goal], 40, 120);
+    terminal.shows("How many hours a week");
+    terminal.press_until("S", "Run this plan?");
+    // A click on a chip selects it and gives the graph the focus.
+    let (column, row) = terminal.find("p1.t3").unwrap();
+    terminal.click(column + 1, row);
+    terminal.until("the selection", |text| text.contains("[· p1.t3]") && text.contains("━━ graph"));
+    // A click on the line of the request opens it again, the wheel scrolls it to its end.
+    let (column, row) = terminal.find("1 request").unwrap();
+    terminal.click(column, row);
+    terminal.shows("━━ approval 1 of 1");
+    let (column, row) = terminal.find("Forecast").unwrap();
+    for _ in 0..40 {
+        terminal.keys(&format!("\x1b[<65;{column};{row}M"));
+    }
+    terminal.press_while("a", |text| text.contains("approval 1 of 1"));
+    terminal.until("the run", |text| text.contains("@ p1.t1"));
+    let (column, row) = terminal.find("── trace").unwrap();
+    terminal.click(column + 4, row);
+    terminal.until("the trace has the focus", |text| text.contains("━━ trace"));
+    terminal.press_until("q", "Quitting interrupts the run");
+    terminal.keys("y");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+}
+
 #[test]
 fn the_mouse_selects_focuses_and_never_answers() {
     let place = Place::new();

@@ -47,6 +47,10 @@ enum SessionsCommand {
         /// One trace by its id
         #[arg(long, value_name = "TRACE")]
         trace: Option<String>,
+        /// Only the steps of a trace that plan, research, debate or validate
+        #[arg(long, value_name = "WHAT", requires = "trace",
+            value_parser = ["plan", "research", "debate", "validate"])]
+        prdv: Option<String>,
     },
     /// The traces of attempts, of one session or of all
     Traces {
@@ -99,8 +103,8 @@ pub(super) fn sessions(shared: &Shared, args: &SessionsArgs) -> anyhow::Result<E
     match &args.what {
         None => list(shared, None),
         Some(SessionsCommand::List { pattern }) => list(shared, pattern.as_deref()),
-        Some(SessionsCommand::Show { session, trace: Some(id), .. }) => {
-            traces::one(shared, session, id)
+        Some(SessionsCommand::Show { session, trace: Some(id), prdv, .. }) => {
+            traces::one(shared, session, id, prdv.as_deref())
         }
         Some(SessionsCommand::Show { session, profile: true, .. }) => {
             traces::profile(shared, session)

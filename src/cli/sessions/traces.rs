@@ -6,7 +6,7 @@ use crate::event::Record;
 use crate::exchange::traces::to_json;
 use crate::model::{Seq, SessionId};
 use crate::replay::library::fits_pattern;
-use crate::state::profile::{Profile, Share};
+use crate::state::profile::{AgentShare, Profile, Share};
 use crate::state::result::ExecutionResult;
 use crate::state::verify::Verification;
 use crate::store::{Depth, Store};
@@ -63,7 +63,13 @@ pub(super) fn list(
     Ok(Exit::Success)
 }
 
-pub(super) fn one(shared: &Shared, session: &str, trace_id: &str) -> anyhow::Result<Exit> {
+/// Prints one trace, or those of its steps that have a label.
+pub(super) fn one(
+    shared: &Shared,
+    session: &str,
+    trace_id: &str,
+    prdv: Option<&str>,
+) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
     let Some(store) = app.read_store()? else { return Err(app::no_session(session)) };
     let id = app::find(&store, session)?;
@@ -77,7 +83,11 @@ pub(super) fn one(shared: &Shared, session: &str, trace_id: &str) -> anyhow::Res
         }
         .into());
     };
-    let value = to_json(trace);
+    let mut trace = trace.clone();
+    if let Some(prdv) = prdv {
+        trace.steps.retain(|step| step.metadata.get("prdv").is_some_and(|own| own == prdv));
+    }
+    let value = to_json(&trace);
     Out::new().line(&if shared.json {
         value.to_string()
     } else {
@@ -118,7 +128,43 @@ pub(super) fn profile(shared: &Shared, session: &str) -> anyhow::Result<Exit> {
             out.line(&format!("  {:>8}  {}{times}", elapsed(*ms), text::clean_line(name)))?;
         }
     }
+    agents(&mut out, &profile.agents)?;
     Ok(Exit::Success)
+}
+
+/// What the tasks of agents waited for, and what the engine itself took.
+fn agents(out: &mut Out, shares: &[AgentShare]) -> anyhow::Result<()> {
+    if shares.is_empty() {
+        return Ok(());
+    }
+    out.line("")?;
+    out.line("tasks of agents: all, in models, in tools, waiting for you, engine")?;
+    let mut sum = AgentShare::default();
+    for share in shares {
+        out.line(&agent_line(share))?;
+        sum.ms += share.ms;
+        sum.model_ms += share.model_ms;
+        sum.tool_ms += share.tool_ms;
+        sum.person_ms += share.person_ms;
+        sum.engine_ms += share.engine_ms;
+    }
+    let count = shares.len() as u64;
+    let mean = AgentShare {
+        task: "mean".to_owned(),
+        ms: sum.ms / count,
+        model_ms: sum.model_ms / count,
+        tool_ms: sum.tool_ms / count,
+        person_ms: sum.person_ms / count,
+        engine_ms: sum.engine_ms / count,
+    };
+    out.line(&agent_line(&mean))?;
+    Ok(())
+}
+
+fn agent_line(share: &AgentShare) -> String {
+    let parts = [share.ms, share.model_ms, share.tool_ms, share.person_ms, share.engine_ms];
+    let parts = parts.map(|ms| format!("{:>8}", format!("{ms} ms")));
+    format!("  {}  {}", parts.join(" "), text::clean_line(&share.task))
 }
 
 fn elapsed(ms: u64) -> String {

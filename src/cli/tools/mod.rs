@@ -93,7 +93,7 @@ pub(super) fn tools(shared: &Shared, args: &ToolsArgs) -> anyhow::Result<Exit> {
 }
 
 /// The built-in tools and those of the servers.
-async fn registry(servers: &Servers) -> (Registry, Vec<ServerReport>) {
+pub(crate) async fn registry(servers: &Servers) -> (Registry, Vec<ServerReport>) {
     let mut registry = builtin::registry();
     let reports = servers.register(&mut registry).await;
     (registry, reports)

@@ -24,6 +24,37 @@ const ROLES: [&str; 5] = ["planner", "executor", "summarizer", "judge", "brainst
 const PROTOCOLS: [&str; 4] = ["auto", "tools", "json", "text"];
 const KINDS: [&str; 3] = ["openai", "anthropic", "ollama"];
 
+const ROLE_FIELDS: [&str; 4] = ["provider", "model", "temperature", "max_output_tokens"];
+const PRICE_FIELDS: [&str; 4] = ["input", "output", "cached", "cache_write"];
+const PROVIDER_FIELDS: [&str; 10] = [
+    "kind",
+    "base_url",
+    "model",
+    "api_key_env",
+    "api_key_cmd",
+    "headers",
+    "concurrency",
+    "stream",
+    "context_window",
+    "consent",
+];
+const LIMIT_FIELDS: [&str; 7] = [
+    "connect_sec",
+    "first_byte_sec",
+    "idle_sec",
+    "total_sec",
+    "retries",
+    "retry_after_max_sec",
+    "answer_mb",
+];
+
+/// The names of settings inside tables of this part.
+pub(super) fn nested_names() -> impl Iterator<Item = &'static str> {
+    let all: [&'static [&'static str]; 5] =
+        [&ROLES, &ROLE_FIELDS, &PROVIDER_FIELDS, &LIMIT_FIELDS, &PRICE_FIELDS];
+    all.into_iter().flatten().copied()
+}
+
 impl Reader<'_> {
     /// Reads a setting of this part. The caller has made sure that the name is one of ours.
     pub(super) fn model_setting(
@@ -94,7 +125,6 @@ impl Reader<'_> {
 
     /// A role is the name of a model, or a table.
     fn role(&self, role: &str, item: &Item) -> Result<RoleSettings, ConfigError> {
-        const FIELDS: [&str; 4] = ["provider", "model", "temperature", "max_output_tokens"];
         if let Some(model) = item.as_str() {
             return Ok(RoleSettings { model: Some(model.to_owned()), ..RoleSettings::default() });
         }
@@ -118,7 +148,7 @@ impl Reader<'_> {
                         &format!("models.{role}.{field}"),
                         field,
                         item,
-                        &FIELDS,
+                        &ROLE_FIELDS,
                     ));
                 }
             }
@@ -132,18 +162,6 @@ impl Reader<'_> {
     }
 
     fn provider(&self, provider: &str, item: &Item) -> Result<ProviderSettings, ConfigError> {
-        const FIELDS: [&str; 10] = [
-            "kind",
-            "base_url",
-            "model",
-            "api_key_env",
-            "api_key_cmd",
-            "headers",
-            "concurrency",
-            "stream",
-            "context_window",
-            "consent",
-        ];
         let mut settings = ProviderSettings::default();
         for (field, item) in self.table_of(provider, item)?.iter() {
             let text = || self.text_value(field, item).map(|text| Some(text.value));
@@ -175,7 +193,7 @@ impl Reader<'_> {
                 }
                 _ => {
                     let name = format!("providers.{provider}.{field}");
-                    return Err(self.unknown_part(&name, field, item, &FIELDS));
+                    return Err(self.unknown_part(&name, field, item, &PROVIDER_FIELDS));
                 }
             }
         }
@@ -183,15 +201,6 @@ impl Reader<'_> {
     }
 
     fn limits(&self, item: &Item) -> Result<LimitSettings, ConfigError> {
-        const FIELDS: [&str; 7] = [
-            "connect_sec",
-            "first_byte_sec",
-            "idle_sec",
-            "total_sec",
-            "retries",
-            "retry_after_max_sec",
-            "answer_mb",
-        ];
         let mut limits = LimitSettings::default();
         for (field, item) in self.table_of("limits", item)?.iter() {
             let slot = match field {
@@ -207,7 +216,7 @@ impl Reader<'_> {
                         &format!("limits.{field}"),
                         field,
                         item,
-                        &FIELDS,
+                        &LIMIT_FIELDS,
                     ));
                 }
             };
@@ -222,7 +231,6 @@ impl Reader<'_> {
     }
 
     fn price(&self, model: &str, item: &Item) -> Result<PriceSettings, ConfigError> {
-        const FIELDS: [&str; 4] = ["input", "output", "cached", "cache_write"];
         let mut price = PriceSettings::default();
         for (field, item) in self.table_of(model, item)?.iter() {
             let dollars = || self.dollars(field, item).map(|dollars| dollars.value);
@@ -236,7 +244,7 @@ impl Reader<'_> {
                         &format!("prices.{model}.{field}"),
                         field,
                         item,
-                        &FIELDS,
+                        &PRICE_FIELDS,
                     ));
                 }
             }

@@ -23,7 +23,7 @@ pub(super) const NAMES: [&str; 12] = [
 ];
 
 /// The seven controls of the policy.
-const POLICY: [&str; 7] = [
+pub(super) const POLICY: [&str; 7] = [
     "conversation_style",
     "talkativeness",
     "autonomy",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::choosing::Tools;
-use super::executor::RoundEnd;
+use super::executor::{RoundEnd, cancelled};
 use super::framing::{found, rendered};
 use super::mouth::{StepWords, redacted};
 use super::run::Run;
@@ -113,6 +113,10 @@ impl Run<'_> {
         call.held = self.job.held.clone();
         let finished = self.kit.toolbox.invoke(call).await;
         let result = &finished.result;
+        // Nothing came of a call that was ended from outside: it stays open, for whoever takes the task up.
+        if self.cancel.is_cancelled() && ended_from_outside(result) {
+            return finished;
+        }
         let text = cut(&rendered(result), FRESH);
         let mut words = StepWords::new(text, prdv)
             .with("call", number)
@@ -137,7 +141,7 @@ impl Run<'_> {
         tools: &Tools,
         open: OpenAction,
     ) -> Option<RoundEnd> {
-        let OpenAction { number, planned, redacted } = open;
+        let OpenAction { number, planned, redacted, .. } = open;
         let prdv = prdv(kind, &planned);
         let finished = if redacted {
             let failure = Failure::new(
@@ -193,6 +197,9 @@ impl Run<'_> {
         finished: &Finished,
     ) -> Option<RoundEnd> {
         let result = &finished.result;
+        if self.cancel.is_cancelled() && ended_from_outside(result) {
+            return Some(RoundEnd::Failed(cancelled()));
+        }
         let failure = result.failed();
         let facts = tools.facts(&planned.tool).unwrap_or_default();
         work.observe(kind, planned, facts, seen(&planned.tool, result, failure.as_ref()));
@@ -247,6 +254,10 @@ fn small(result: &ToolResult) -> ToolResult {
         kept.data.insert("text".to_owned(), json!(cut(&rendered(result), FRESH)));
     }
     kept
+}
+
+fn ended_from_outside(result: &ToolResult) -> bool {
+    result.failed().is_some_and(|failure| failure.code == "cancelled")
 }
 
 /// Whether the same call may well work the next time.

@@ -7,13 +7,16 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::mouth::{Joined, Mouth, redacted};
+use super::mouth::{Joined, Mouth, PAUSE, redacted};
 use crate::event::AgentEvent;
-use crate::llm::cost::Cost;
+use crate::llm::cost::{Cost, Estimate};
 use crate::llm::protocol::Dialogue;
 use crate::llm::{GenerateRequest, Message, ModelError, ToolCall, ignore_deltas};
 use crate::model::Digest;
 use crate::state::agents::KeptAnswer;
+
+/// What a model is asked for before its first question: what it can do.
+pub(in crate::engine) const ABILITIES: &str = "its_abilities";
 
 /// A question.
 pub(super) struct Question<'q> {
@@ -57,15 +60,23 @@ impl Asker<'_> {
             let calls = serde_json::from_value(kept.calls).unwrap_or_default();
             return Ok(Answered { text: kept.text, calls, prompt, tokens: 0 });
         }
-        let ask = self.say_asked(&question, &prompt.hash);
+        self.acquaint(&question, &prompt.hash).await?;
+        let estimate = question.dialogue.estimate(question.request);
+        let ask = self.say_asked(question.dialogue, question.purpose, estimate, &prompt.hash);
         let begun = Instant::now();
         let joined = Joined::new(&self.mouth.redactor, |text| {
             self.mouth.tell(AgentEvent::Partial { task: Some(self.mouth.task.clone()), ask, text });
         });
-        let result = question
-            .dialogue
-            .reply(question.request, &|delta| joined.take(delta), self.cancel)
-            .await;
+        let sink = |delta| joined.take(delta);
+        let mut answering =
+            std::pin::pin!(question.dialogue.reply(question.request, &sink, self.cancel));
+        // What has come is shown even while nothing more comes.
+        let result = loop {
+            tokio::select! {
+                result = &mut answering => break result,
+                () = tokio::time::sleep(PAUSE) => joined.show_waiting(),
+            }
+        };
         match result {
             Ok(reply) => {
                 let tokens = reply.cost.usage.total();
@@ -73,7 +84,7 @@ impl Asker<'_> {
                 self.say_answered(ask, &reply.text, calls, &reply.cost, begun);
                 Ok(Answered { text: reply.text, calls: reply.calls, prompt, tokens })
             }
-            Err(error) => Err(self.say_failed(ask, &question, error)),
+            Err(error) => Err(self.say_failed(ask, question.dialogue, error)),
         }
     }
 
@@ -86,7 +97,8 @@ impl Asker<'_> {
         {
             return Ok((value, 0));
         }
-        let ask = self.say_asked(&question, &prompt.hash);
+        let estimate = question.dialogue.estimate(question.request);
+        let ask = self.say_asked(question.dialogue, question.purpose, estimate, &prompt.hash);
         let begun = Instant::now();
         let result =
             question.dialogue.ask_json(question.request, &ignore_deltas, self.cancel).await;
@@ -96,7 +108,7 @@ impl Asker<'_> {
                 self.say_answered(ask, &answer.value.to_string(), Value::Null, &answer.cost, begun);
                 Ok((answer.value, tokens))
             }
-            Err(error) => Err(self.say_failed(ask, &question, error)),
+            Err(error) => Err(self.say_failed(ask, question.dialogue, error)),
         }
     }
 
@@ -116,15 +128,40 @@ impl Asker<'_> {
         Prompted { hash: Digest::of_json(&json!([text(same), own])), text: own }
     }
 
-    fn say_asked(&self, question: &Question<'_>, prompt_ref: &Digest) -> u32 {
-        let info = question.dialogue.model().info();
-        let estimate = question.dialogue.estimate(question.request);
+    /// Finds out what a model can do before its first question. That is paid for, so that the journal knows of it.
+    async fn acquaint(
+        &self,
+        question: &Question<'_>,
+        prompt_ref: &Digest,
+    ) -> Result<(), ModelError> {
+        let dialogue = question.dialogue;
+        let Some(estimate) = dialogue.must_find_out(question.request) else { return Ok(()) };
+        let ask = self.say_asked(dialogue, ABILITIES, estimate, prompt_ref);
+        let begun = Instant::now();
+        match dialogue.find_out(self.cancel).await {
+            Ok(found) => {
+                let words = found.capability.to_string();
+                self.say_answered(ask, &words, Value::Null, &found.cost, begun);
+                Ok(())
+            }
+            Err(error) => Err(self.say_failed(ask, dialogue, error)),
+        }
+    }
+
+    fn say_asked(
+        &self,
+        dialogue: &Dialogue,
+        purpose: &str,
+        estimate: Estimate,
+        prompt_ref: &Digest,
+    ) -> u32 {
+        let info = dialogue.model().info();
         let in_order = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         let ask = 1 + self.next_ask.fetch_add(1, Ordering::SeqCst);
         self.mouth.tell(AgentEvent::ModelAsked {
             task: Some(self.mouth.task.clone()),
             ask,
-            purpose: question.purpose.to_owned(),
+            purpose: purpose.to_owned(),
             provider: info.provider.clone(),
             model: info.model.clone(),
             prompt_ref: prompt_ref.clone(),
@@ -148,8 +185,8 @@ impl Asker<'_> {
         });
     }
 
-    fn say_failed(&self, ask: u32, question: &Question<'_>, error: ModelError) -> ModelError {
-        let cost = question.dialogue.cost_of(&error);
+    fn say_failed(&self, ask: u32, dialogue: &Dialogue, error: ModelError) -> ModelError {
+        let cost = dialogue.cost_of(&error);
         let mut failure: crate::model::Failure = (&error).into();
         failure.message = self.mouth.redactor.redact(&failure.message).into_owned();
         self.mouth.tell(AgentEvent::ModelFailed {
@@ -169,6 +206,7 @@ pub(super) enum Who {
     Executor,
     Planner,
     Judge,
+    Summarizer,
 }
 
 impl super::AgentKit {
@@ -177,6 +215,7 @@ impl super::AgentKit {
             Who::Executor => &self.dialogue,
             Who::Planner => &self.planner,
             Who::Judge => &self.judge,
+            Who::Summarizer => &self.summarizer,
         }
     }
 }

@@ -156,7 +156,7 @@ fn too_low(job: &AgentJob, tool: &str) -> bool {
 }
 
 /// Whether a tool has what it needs around it.
-fn is_set_up(toolbox: &Toolbox, name: &str) -> bool {
+pub(crate) fn is_set_up(toolbox: &Toolbox, name: &str) -> bool {
     let services = toolbox.services();
     match name {
         "web.search" | "internet.research" => toolbox.settings().web.search_endpoint.is_some(),

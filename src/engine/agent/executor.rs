@@ -222,7 +222,7 @@ impl Run<'_> {
     async fn summarise_context(&self, kind: &TaskType, work: &mut Work) {
         let most = room(self.kit.recipes.or_usual(&kind.recipe), "context");
         let size = docs::context_size(self.job);
-        if size <= most || work.context_summary.is_some() || self.is_offline(Who::Planner) {
+        if size <= most || work.context_summary.is_some() || self.is_offline(Who::Summarizer) {
             return;
         }
         let Some(prompt) = self.kit.prompts.get("summarizer.md") else { return };
@@ -234,7 +234,7 @@ impl Run<'_> {
         ]);
         request.max_output_tokens = u32::try_from(most).ok();
         // Where nobody can shorten it well, it is cut instead.
-        if let Ok(answered) = self.ask(Who::Planner, "summary", &request).await {
+        if let Ok(answered) = self.ask(Who::Summarizer, "summary", &request).await {
             work.context_summary = Some(answered.text);
             self.tell_short(&[crate::planning::executor::recipe::Compacted {
                 part: "context".to_owned(),

@@ -26,10 +26,11 @@ mod tests;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
-use serde::{Deserialize, Serialize};
-
+pub(in crate::engine) use asking::ABILITIES;
 pub use assets::Assets;
+pub(super) use choosing::is_set_up;
 pub use finishing::needs_model;
+pub(in crate::engine) use mouth::Joined;
 pub use offline::{NEEDS_MODEL, offline_model};
 pub use prompts::{Prompt, Prompts};
 pub use run::TASK_CAP;
@@ -38,6 +39,7 @@ pub use subtasks::{AgentSubtasks, SharedSay, SubtaskParts};
 use super::Clock;
 use crate::event::AgentEvent;
 use crate::llm::protocol::Dialogue;
+pub use crate::model::ReasoningMode;
 use crate::model::{Failure, Limits, TaskId, TaskNode};
 use crate::planning::affinity::Ranked;
 use crate::planning::executor::{Recipes, TaskTypes};
@@ -45,19 +47,6 @@ use crate::planning::gate::GatePolicy;
 use crate::state::AgentProgress;
 use crate::tools::Toolbox;
 use crate::tools::context::HeldPermit;
-
-/// How much is thought before something is done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ReasoningMode {
-    /// A scout pass, then whichever of the others the gate picks.
-    #[default]
-    Auto,
-    /// The planner is heard only when the executor asks for it.
-    Direct,
-    /// Proposal, critique and synthesis before, the planner's word after.
-    Dialectical,
-}
 
 /// The numbers an agent works by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +105,8 @@ pub struct AgentJob {
     pub affinity: Vec<Ranked>,
     /// Further iterations that the person granted at a cap.
     pub granted: u32,
+    /// The gate as the person set it for the session, where they did.
+    pub gate: Option<GatePolicy>,
     /// The permit the task holds, which nested work may borrow.
     pub held: HeldPermit,
 }
@@ -130,6 +121,7 @@ impl AgentJob {
             past: None,
             affinity: Vec::new(),
             granted: 0,
+            gate: None,
             held: HeldPermit::default(),
         }
     }
@@ -150,6 +142,7 @@ pub struct AgentKit {
     pub dialogue: Arc<Dialogue>,
     pub planner: Arc<Dialogue>,
     pub judge: Arc<Dialogue>,
+    pub summarizer: Arc<Dialogue>,
     pub toolbox: Toolbox,
     pub types: Arc<TaskTypes>,
     pub prompts: Arc<Prompts>,

@@ -17,7 +17,7 @@ use crate::text::{Redactor, StreamRedactor};
 /// Pieces of an answer are shown when they are this long,
 const PIECE: usize = 200;
 /// or this old.
-const PAUSE: Duration = Duration::from_millis(250);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
 /// The voice of one attempt. What it says is what its progress is folded from, so that a task that is taken up again
 /// knows exactly what it knew before.
@@ -141,7 +141,7 @@ pub(super) fn redacted(value: Value, redactor: &Redactor) -> Value {
 }
 
 /// Joins the pieces of an answer, so that the journal holds a few and not one for each word.
-pub(super) struct Joined<F: Fn(String)> {
+pub(in crate::engine) struct Joined<F: Fn(String)> {
     inner: Mutex<Pieces>,
     show: F,
 }
@@ -153,12 +153,24 @@ struct Pieces {
 }
 
 impl<F: Fn(String)> Joined<F> {
-    pub(super) fn new(redactor: &Redactor, show: F) -> Self {
+    pub(in crate::engine) fn new(redactor: &Redactor, show: F) -> Self {
         let (waiting, since, stream) = (String::new(), Instant::now(), redactor.stream());
         Self { inner: Mutex::new(Pieces { waiting, since, stream }), show }
     }
 
-    pub(super) fn take(&self, delta: Delta) {
+    /// Shows what waits, however short it is.
+    pub(super) fn show_waiting(&self) {
+        let ready = {
+            let mut pieces = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            pieces.since = Instant::now();
+            std::mem::take(&mut pieces.waiting)
+        };
+        if !ready.is_empty() {
+            (self.show)(ready);
+        }
+    }
+
+    pub(in crate::engine) fn take(&self, delta: Delta) {
         let text = match delta {
             Delta::Text { text } | Delta::Thinking { text } => text,
             Delta::Retrying { why, .. } => format!("\n(asked again: {why})\n"),

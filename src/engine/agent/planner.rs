@@ -48,12 +48,16 @@ impl Run<'_> {
     }
 
     /// Proposal, critique and synthesis, until the critique finds nothing or the rounds are used up.
-    pub(super) async fn deliberate(&self, kind: &TaskType) -> Result<PlannerDecision, Failure> {
+    pub(super) async fn deliberate(
+        &self,
+        kind: &TaskType,
+        scouted: &Value,
+    ) -> Result<PlannerDecision, Failure> {
         let work = Work::begin(kind, vec![self.job.task.description.clone()], false);
         let mut said = String::new();
         let mut decision = None;
         for round in 1..=self.kit.limits.loops.max(1) {
-            let proposal = self.propose(&work, &said, round).await?;
+            let proposal = self.propose(&work, &said, scouted, round).await?;
             said = format!("{said}\n{}", framed("proposal", &proposal));
             let faults = self.criticise(&work, &said, round).await?;
             said = format!("{said}\n{}", framed("critique", &faults.join("\n")));
@@ -75,8 +79,19 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    async fn propose(&self, work: &Work, said: &str, round: u32) -> Result<String, Failure> {
-        let state = json!({ "ask": "proposal", "task_type": work.state.task_type, "round": round });
+    async fn propose(
+        &self,
+        work: &Work,
+        said: &str,
+        scouted: &Value,
+        round: u32,
+    ) -> Result<String, Failure> {
+        let mut state =
+            json!({ "ask": "proposal", "task_type": work.state.task_type, "round": round });
+        // What the scout saw is where the full run begins.
+        if !scouted.is_null() {
+            state["scout"] = scouted.clone();
+        }
         let (mut request, _) = self.planner_prompt(work, &state, said, "proposer");
         request.messages.push(crate::llm::Message::user("Propose an approach, in words."));
         let answered = self

@@ -94,6 +94,12 @@ impl Run<'_> {
             let kind = self.kit.types.or_generic(&work.state.task_type);
             if work.ended.is_none() {
                 let end = self.round(kind, &mut work).await;
+                // What was ended from outside is taken up from what was said, not from half a step.
+                if self.cancel.is_cancelled()
+                    && let RoundEnd::Failed(failure) = end
+                {
+                    return Err(failure);
+                }
                 if let RoundEnd::Came(ended) = &end {
                     work.ended = Some(ended.clone());
                 }
@@ -162,13 +168,14 @@ impl Run<'_> {
         if known != task.agent_role {
             self.normalised("unknown_role", &format!("{} works as {known}", task.agent_role));
         }
-        let full = match self.kit.reasoning_mode {
-            ReasoningMode::Direct => false,
-            ReasoningMode::Dialectical => true,
+        let (full, scouted) = match self.kit.reasoning_mode {
+            ReasoningMode::Direct => (false, Value::Null),
+            // Without a model there is nobody to debate with.
+            ReasoningMode::Dialectical => (!self.is_offline(Who::Planner), Value::Null),
             ReasoningMode::Auto => self.scout(),
         };
         let decision = if full {
-            self.deliberate(kind).await?
+            self.deliberate(kind, &scouted).await?
         } else {
             let goals = vec![task.description.clone()];
             PlannerDecision::new(PlannerAction::Execute, &kind.name, goals, "as the plan says")
@@ -197,7 +204,7 @@ impl Run<'_> {
     }
 
     /// One quick look at the task itself, which costs nothing, and what the gate makes of it.
-    fn scout(&self) -> bool {
+    fn scout(&self) -> (bool, Value) {
         let begun = Instant::now();
         let signals = Signals {
             complexity: Some(gate::complexity(gate::features(&self.job.task.description))),
@@ -208,16 +215,17 @@ impl Run<'_> {
             "elapsed_ms": begun.elapsed().as_millis() as u64, "signals": signals,
         }));
         let loops = u64::from(self.kit.limits.loops);
-        let decision =
-            gate::decide(&self.kit.gate, signals, loops, Some(self.job.task.estimated_tokens));
+        let policy = self.job.gate.as_ref().unwrap_or(&self.kit.gate);
+        let decision = gate::decide(policy, signals, loops, Some(self.job.task.estimated_tokens));
         let full = decision.should_escalate;
+        let scouted = json!({ "signals": decision.heuristics, "reason": decision.reason });
         let mut said = json!(decision);
         said["_type"] = json!("GATE_DECISION");
         said["action"] = json!(if full { "full run" } else { "single pass" });
         said["reasoning"] = said["reason"].clone();
         self.mouth.decided(said);
         // Without a model there is nobody to debate with.
-        full && !self.is_offline(Who::Planner)
+        (full && !self.is_offline(Who::Planner), scouted)
     }
 
     pub(super) fn is_offline(&self, who: Who) -> bool {
@@ -309,6 +317,10 @@ impl Run<'_> {
     pub(super) fn failed(&self, error: &ModelError) -> Failure {
         let mut failure: Failure = error.into();
         failure.message = self.hide(&failure.message);
+        // The same prompt is too long the next time as well.
+        if failure.code == "context_length_exceeded" {
+            failure.category = Category::Critical;
+        }
         failure
     }
 

@@ -9,6 +9,7 @@ use crate::event::{
     RunEvent, TaskEvent,
 };
 use crate::model::{Actor, Answer, CallId, Cap, ChoiceAction, Digest, RequestId, RequestKind};
+use crate::state::agents::unseen;
 use crate::state::{RunPhase, SessionState};
 
 pub(super) fn answer(
@@ -35,7 +36,7 @@ pub(super) fn answer(
         RequestKind::FinalPlan { hash, .. } => {
             final_plan(state, answered, answer.action, hash, by, jobs)
         }
-        RequestKind::InDoubt { call } => in_doubt(state, answered, answer.action, call, by),
+        RequestKind::InDoubt { call } => in_doubt(state, answered, answer.action, call, by, now),
         RequestKind::Cap { cap } => raise(state, answered, answer.action, *cap, now),
         RequestKind::Consent { provider } => consent(answered, answer.action, provider),
         // Questions of agents: the agent that asked acts on the answer.
@@ -106,6 +107,7 @@ fn in_doubt(
     action: ChoiceAction,
     call: &CallId,
     by: Actor,
+    now: Timestamp,
 ) -> Option<Decided> {
     let Some(task) = state.tasks.position(&call.task) else {
         return Some(Err(Refusal::UnknownTask { task: call.task.clone() }));
@@ -119,7 +121,19 @@ fn in_doubt(
             decision
         }
     };
+    let at_a_call = state.agents.get(&call.task).and_then(|own| Some((own, own.open.as_ref()?)));
     Some(Ok(match action {
+        // Only the call took place; what the agent makes of it is still to come.
+        ChoiceAction::Happened if at_a_call.is_some() => {
+            let closed = close(answered, CallOutcome::SaidToHaveHappened);
+            let seen = at_a_call.map(|(own, open)| {
+                let result = unseen("the person says that it took place");
+                open.observed(&call.task, own.attempt, &result, now)
+            });
+            let mut decision = closed.and(reset(&call.task, "the call took place"));
+            decision.events.extend(seen.map(Into::into));
+            decision
+        }
         ChoiceAction::Happened => {
             close(answered, CallOutcome::SaidToHaveHappened).and(TaskEvent::Completed {
                 task: call.task.clone(),

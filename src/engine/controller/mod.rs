@@ -3,6 +3,7 @@
 mod answer;
 pub mod planning;
 pub mod requests;
+mod settle;
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::event::{
     ApprovalEvent, CloseReason, Command, Event, PauseCause, PlanEvent, Refusal, RunEvent, TaskEvent,
 };
 use crate::model::{
-    Actor, CallId, GraphFacts, Normalization, Plan, RequestKind, SkipReason, TaskId,
+    Actor, CallId, GraphFacts, Normalization, Plan, RequestKind, RunKind, SkipReason, TaskId,
 };
 use crate::state::{PlanRevision, RunPhase, SessionState, TaskStatus};
 
@@ -66,12 +67,20 @@ pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp
         Command::Revise { plan, facts, normalization } => revise(state, plan, facts, normalization),
         Command::Pause => pause(state),
         Command::Continue => go_on(state),
-        Command::CompleteTask { task, note, by } => complete(state, task, note.as_ref(), *by, now),
+        Command::CompleteTask { task, note, by } => {
+            settle::complete(state, task, note.as_ref(), *by, jobs, now)
+        }
+        Command::Settle { task, occurrence, done, note, by } => {
+            let what = settle::Settling { occurrence: *occurrence, done: *done, by: *by };
+            settle::settle(state, task, what, note.as_ref(), jobs, now)
+        }
+        Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
         Command::RetryTask { task, with_dependents } => retry(state, task, *with_dependents, jobs),
         Command::SkipTask { task, with_dependents } => skip(state, task, *with_dependents, jobs),
         Command::CancelTask { task } => cancel(state, task),
         Command::SetJobs { jobs } => set_jobs(state, *jobs),
         Command::SetPolicy { set, save, by } => Ok(planning::set_policy(set, *save, *by)),
+        Command::SetGate { when } => Ok(planning::set_gate(state, *when)),
         Command::Comment { node, text } => planning::comment(state, node, text),
         Command::Lock { node, on } => planning::lock(state, node, *on),
         Command::Edit { edit } => planning::edit(state, edit, now),
@@ -188,28 +197,6 @@ fn task_state(state: &SessionState, task: usize) -> Refusal {
     }
 }
 
-fn complete(
-    state: &SessionState,
-    id: &TaskId,
-    note: Option<&String>,
-    by: Actor,
-    now: Timestamp,
-) -> Decided {
-    let task = find(state, id)?;
-    let row = state.tasks.row(task);
-    if row.status != TaskStatus::Yours {
-        return Err(task_state(state, task));
-    }
-    let elapsed_ms = row.elapsed_ms(now).unwrap_or(0);
-    Ok(Decision::of(TaskEvent::Completed {
-        task: id.clone(),
-        attempt: row.attempt,
-        elapsed_ms,
-        by: Some(by),
-        note: note.cloned(),
-    }))
-}
-
 /// Puts a finished run back to work when a task of it is to run again.
 fn reopen(state: &SessionState, mut decision: Decision, jobs: u32) -> Decided {
     if matches!(state.run.phase, RunPhase::Finished { .. } | RunPhase::Interrupted) {
@@ -278,10 +265,21 @@ fn skipping(state: &SessionState, task: usize, with_dependents: bool) -> Decisio
 
 fn cancel(state: &SessionState, id: &TaskId) -> Decided {
     let task = find(state, id)?;
-    match &state.tasks.row(task).call {
-        Some(call) => Ok(Decision::default().then(Effect::Cancel(call.call.clone()))),
-        None => Err(task_state(state, task)),
-    }
+    let row = state.tasks.row(task);
+    let call = match &row.call {
+        Some(call) => call.call.clone(),
+        // An agent is at work between its calls too, such as when it waits for its model.
+        None if row.status == TaskStatus::Running && is_agents(state, task) => {
+            CallId { task: id.clone(), attempt: row.attempt, step: 0 }
+        }
+        None => return Err(task_state(state, task)),
+    };
+    Ok(Decision::default().then(Effect::Cancel(call)))
+}
+
+fn is_agents(state: &SessionState, task: usize) -> bool {
+    let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
+    node.is_some_and(|node| matches!(node.run, RunKind::Agent {}))
 }
 
 fn set_jobs(state: &SessionState, jobs: u32) -> Decided {

@@ -3,6 +3,7 @@
 use crate::model::request::Detail;
 use crate::model::{Cap, Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind};
 use crate::state::{CallInFlight, PlanRevision, SessionState};
+use crate::text::units::counted;
 
 /// Whether the plan may run.
 pub fn final_plan(id: RequestId, revision: &PlanRevision) -> Request {
@@ -52,7 +53,12 @@ pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64)
         verbatim: Vec::new(),
         details: vec![Detail::new(
             "left to do",
-            format!("{} tasks wait, {} run, {} are done", left.pending, left.running, left.done),
+            format!(
+                "{} waiting, {} running, {} done",
+                counted(left.pending as usize, "task"),
+                left.running,
+                left.done
+            ),
         )],
         choices: vec![
             Choice::new(
@@ -75,6 +81,19 @@ pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64)
     }
 }
 
+/// The call that an agent was at, as it was to be made.
+fn agents_call(state: &SessionState, task: usize) -> Option<Detail> {
+    let open = state.agents.get(state.tasks.id(task))?.open.as_ref()?;
+    let args = &open.planned.args;
+    Some(match args.get("command").and_then(serde_json::Value::as_str) {
+        Some(command) => Detail::new("command", command),
+        None => {
+            let args = serde_json::to_string_pretty(args).unwrap_or_default();
+            Detail::new("call", format!("{} {args}", open.planned.tool))
+        }
+    })
+}
+
 /// Whether a call without a known outcome took place. `evidence` says what is known about its process.
 pub fn in_doubt(
     id: RequestId,
@@ -84,16 +103,13 @@ pub fn in_doubt(
     evidence: &str,
 ) -> Request {
     let task_id = state.tasks.id(task).clone();
-    let command = state
-        .plan
-        .current
-        .as_ref()
-        .and_then(|current| current.plan.tasks.get(task))
-        .and_then(|node| match &node.run {
-            RunKind::Shell(command) => Some(command.clone()),
-            _ => None,
-        })
-        .unwrap_or_else(|| call.summary.to_string());
+    let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
+    let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
+    let verbatim = match node.map(|node| &node.run) {
+        Some(RunKind::Shell(command)) => Detail::new("command", command.clone()),
+        _ => agents_call(state, task)
+            .unwrap_or_else(|| Detail::new("command", call.summary.to_string())),
+    };
     let dependents = state.tasks.descendants(task).len();
     let last = if call.last_line.is_empty() {
         String::new()
@@ -103,24 +119,51 @@ pub fn in_doubt(
     Request {
         id,
         kind: RequestKind::InDoubt { call: call.call.clone() },
-        question: "Did this command finish?".to_owned(),
-        why: format!("{task_id} was started, and its outcome is not known"),
-        verbatim: vec![Detail::new("command", command)],
+        question: if is_agent { "Did this call take place?" } else { "Did this command finish?" }
+            .to_owned(),
+        why: if is_agent {
+            format!("{task_id} was at this call of {}, and its outcome is not known", call.tool)
+        } else {
+            format!("{task_id} was started, and its outcome is not known")
+        },
+        verbatim: vec![verbatim],
         details: vec![
             Detail::new(
                 "evidence",
-                format!("{evidence}, {} lines captured{last}", call.output_lines),
+                format!(
+                    "{evidence}, {} captured{last}",
+                    counted(call.output_lines as usize, "line")
+                ),
             ),
             Detail::new("repeat", "running it again may do its work twice; other branches go on"),
         ],
         choices: vec![
-            Choice::new(ChoiceAction::Happened, "it happened", format!("{task_id} is done")),
-            Choice::new(ChoiceAction::RunAgain, "run it", format!("{task_id} is started again")),
+            Choice::new(
+                ChoiceAction::Happened,
+                "it happened",
+                if is_agent {
+                    "the agent goes on after it, without its output".to_owned()
+                } else {
+                    format!("{task_id} is done")
+                },
+            ),
+            Choice::new(
+                ChoiceAction::RunAgain,
+                "run it",
+                if is_agent {
+                    "the agent makes this very call again, then goes on".to_owned()
+                } else {
+                    format!("{task_id} is started again")
+                },
+            ),
             Choice::new(ChoiceAction::SkipAlone, "skip the task", "dependents go on without it"),
             Choice::new(
                 ChoiceAction::SkipWithDependents,
                 "skip with dependents",
-                format!("{dependents} tasks that need it are skipped too"),
+                match dependents {
+                    1 => "1 task that needs it is skipped too".to_owned(),
+                    _ => format!("{dependents} tasks that need it are skipped too"),
+                },
             ),
             Choice::new(ChoiceAction::Stop, "stop", "the session stops, the question stays open"),
         ],

@@ -3,7 +3,7 @@
 use super::*;
 use crate::event::{Record, SessionEvent};
 use crate::model::{
-    Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, TaskNode,
+    Actor, Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, TaskNode,
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -183,4 +183,25 @@ fn jobs_have_a_range() {
     assert_eq!(kinds(&decide(&state, &Command::SetJobs { jobs: 0 }, 3, NOW)), ["approval.refused"]);
     assert_eq!(kinds(&decide(&state, &Command::SetJobs { jobs: 5 }, 3, NOW)), ["run.jobs_changed"]);
     assert_eq!(state.seq, Seq(3));
+}
+
+#[test]
+fn an_agent_is_stopped_between_its_calls_too() {
+    let mut events = proposed();
+    let state = state_after(events.clone());
+    events.extend(decide(&state, &answer(ChoiceAction::ApproveAndRun), 3, NOW).events);
+    events.push(
+        TaskEvent::Started { task: "a".into(), attempt: 2, depth: 0, affinity_delta: 0.0 }.into(),
+    );
+    let mut state = state_after(events);
+    let stop = Command::CancelTask { task: "a".into() };
+    assert_eq!(kinds(&decide(&state, &stop, 3, NOW)), ["approval.refused"]);
+    let mut revision = PlanRevision::clone(state.plan.current.as_ref().unwrap());
+    let mut plan = Plan::clone(&revision.plan);
+    plan.tasks[0].run = RunKind::Agent {};
+    revision.plan = Arc::new(plan);
+    state.plan.current = Some(Arc::new(revision));
+    let stopped = decide(&state, &stop, 3, NOW);
+    let call = CallId { task: "a".into(), attempt: 2, step: 0 };
+    assert_eq!(stopped.effects, [Effect::Cancel(call)]);
 }

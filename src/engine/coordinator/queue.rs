@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::engine::Features;
-use crate::model::{GraphFacts, Plan};
+use crate::model::{GraphFacts, Plan, TaskNode};
 use crate::planning::graph::SelectionKey;
 
 /// Ready tasks in the order of the contract's key: priority, depth, best affinity, tokens, id.
@@ -15,16 +15,25 @@ pub(crate) struct ReadyQueue {
     rank: Vec<u32>,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
     queued: Vec<bool>,
+    goes_by_tools: bool,
 }
 
 impl ReadyQueue {
-    /// Ranks the tasks of a plan. Without task graphs the planner's own order is the rank.
-    pub(crate) fn new(plan: &Plan, facts: &GraphFacts, features: Features) -> Self {
+    /// Ranks the tasks of a plan by the tools that are available. Without task graphs the planner's own order is the
+    /// rank.
+    pub(crate) fn new(
+        plan: &Plan,
+        facts: &GraphFacts,
+        features: Features,
+        available: impl Fn(&str) -> bool,
+    ) -> Self {
         let mut order: Vec<usize> = (0..plan.tasks.len()).collect();
         if features.task_graphs {
             let depth = |task: usize| facts.depth.get(task).copied().unwrap_or(0);
             let key = |task: usize| {
-                SelectionKey::of(&plan.tasks[task], depth(task), |_| features.tool_affinity)
+                SelectionKey::of(&plan.tasks[task], depth(task), |tool| {
+                    features.tool_affinity && available(tool)
+                })
             };
             order.sort_by(|a, b| key(*a).cmp(&key(*b)));
         }
@@ -32,7 +41,15 @@ impl ReadyQueue {
         for (position, task) in order.into_iter().enumerate() {
             rank[task] = position as u32;
         }
-        Self { queued: vec![false; rank.len()], rank, heap: BinaryHeap::new() }
+        let rates = |task: &TaskNode| !task.tool_affinity.is_empty();
+        let goes_by_tools =
+            features.task_graphs && features.tool_affinity && plan.tasks.iter().any(rates);
+        Self { queued: vec![false; rank.len()], rank, heap: BinaryHeap::new(), goes_by_tools }
+    }
+
+    /// Whether another set of available tools could change the order.
+    pub(crate) fn goes_by_tools(&self) -> bool {
+        self.goes_by_tools
     }
 
     /// Adds a task; one that is there already stays once.
@@ -63,7 +80,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::model::TaskNode;
 
     fn task(id: &str, priority: i64, affinity: f64) -> TaskNode {
         let mut task = TaskNode::new(id, id);
@@ -74,7 +90,7 @@ mod tests {
 
     fn popped(plan: &Plan, depth: Vec<u32>, features: Features) -> Vec<String> {
         let facts = GraphFacts { depth, ..GraphFacts::default() };
-        let mut queue = ReadyQueue::new(plan, &facts, features);
+        let mut queue = ReadyQueue::new(plan, &facts, features, |tool| tool != "gone");
         (0..plan.tasks.len()).for_each(|task| queue.push(task));
         (0..plan.tasks.len()).for_each(|task| queue.push(task));
         std::iter::from_fn(|| queue.pop()).map(|task| plan.tasks[task].id.to_string()).collect()
@@ -86,6 +102,14 @@ mod tests {
             vec![task("a", 0, 0.9), task("b", 0, 0.4), task("c", 0, 0.7), task("d", 1, 0.1)];
         let plan = Plan { tasks, ..Plan::default() };
         assert_eq!(popped(&plan, vec![1, 0, 0, 2], Features::default()), ["d", "c", "b", "a"]);
+    }
+
+    #[test]
+    fn a_tool_that_is_not_available_does_not_count() {
+        let mut tasks = vec![task("a", 0, 0.1), task("b", 0, 0.2)];
+        tasks[0].tool_affinity.insert("gone".to_owned(), 0.9);
+        let plan = Plan { tasks, ..Plan::default() };
+        assert_eq!(popped(&plan, vec![0, 0], Features::default()), ["b", "a"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, Start, TURN};
@@ -12,7 +13,9 @@ use crate::engine::job::{AgentBrief, Job, TaskRef};
 use crate::engine::port::PortMessage;
 use crate::event::{ApprovalEvent, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent};
 use crate::llm::cost::Ceiling;
-use crate::model::{Answer, CallId, Cap, Failure, RequestId};
+use crate::model::{
+    Answer, CallId, Cap, ChoiceAction, Failure, Request, RequestId, RequestKind, TaskId,
+};
 
 impl Driver {
     pub(super) fn on_port(&mut self, message: PortMessage) {
@@ -23,11 +26,7 @@ impl Driver {
                 self.beside.extend(beside);
                 self.starts.push(Start::Durable(done));
             }
-            PortMessage::Ask(mut request, answer) => {
-                request.id = self.state.requests.next_id();
-                self.asked.insert(request.id, answer);
-                self.say(ApprovalEvent::Asked { request: Arc::from(request) });
-            }
+            PortMessage::Ask(request, answer) => self.put_question(request, answer),
             PortMessage::Barrier(done) => {
                 let _ = done.send(());
             }
@@ -46,33 +45,102 @@ impl Driver {
         }
     }
 
-    /// Hands an answer to the agent that waits for it, once it is durable.
+    /// Puts a question of an agent to the person. One that another process left open is the same question still: it
+    /// keeps its number, and what was answered since counts.
+    fn put_question(&mut self, mut request: Box<Request>, waiting: oneshot::Sender<Answer>) {
+        if let Some(at) =
+            self.answered_early.iter().position(|(open, _)| open.same_question(&request))
+        {
+            let (_, answer) = self.answered_early.swap_remove(at);
+            self.starts.push(Start::Reply(waiting, Box::new(answer)));
+            return;
+        }
+        if let Some(answer) = self.granted_again(&request) {
+            self.starts.push(Start::Reply(waiting, Box::new(answer)));
+            return;
+        }
+        let left_open = self.state.requests.open.values().find(|open| {
+            !self.asked.contains_key(&open.request.id) && open.request.same_question(&request)
+        });
+        request.id =
+            left_open.map_or_else(|| self.state.requests.next_id(), |open| open.request.id);
+        if left_open.is_none()
+            && let Some(task) = request.task.clone()
+        {
+            self.withdraw_stale(&task, "it is asked anew");
+        }
+        self.asked.insert(request.id, waiting);
+        self.say(ApprovalEvent::Asked { request: Arc::from(request) });
+    }
+
+    /// To run a call in doubt again is to allow this very call once; it is not asked about twice.
+    fn granted_again(&mut self, request: &Request) -> Option<Answer> {
+        let RequestKind::Permission { call, .. } = &request.kind else { return None };
+        let own = |(task, step): &(TaskId, u32)| *task == call.task && *step == call.step;
+        let at = self.run_again.iter().position(own)?;
+        self.run_again.swap_remove(at);
+        Some(Answer::from(ChoiceAction::AllowOnce))
+    }
+
+    /// Hands an answer to the agent that waits for it, once it is durable. One that came before its agent was back is
+    /// kept until the agent asks.
     pub(super) fn answer_agent(&mut self, id: RequestId, answer: &Answer) {
         if let Some(waiting) = self.asked.remove(&id) {
             self.starts.push(Start::Reply(waiting, Box::new(answer.clone())));
+            return;
+        }
+        let Some(open) = self.state.requests.open.get(&id) else { return };
+        match &open.request.kind {
+            RequestKind::Permission { .. } | RequestKind::TaskCap { .. } => {
+                self.answered_early.push((Arc::clone(&open.request), answer.clone()));
+            }
+            RequestKind::InDoubt { call } if answer.action == ChoiceAction::RunAgain => {
+                self.run_again.push((call.task.clone(), call.step));
+            }
+            _ => {}
         }
     }
 
-    /// Questions of an attempt that is over no longer make sense.
+    /// Questions of an attempt that is over no longer make sense. Those of one that ends because this process leaves
+    /// stay open: the person may answer them before the next one takes it up.
     pub(super) fn withdraw_asks_of(&mut self, call: &CallId) {
-        let stale: Vec<RequestId> = self
-            .state
-            .requests
-            .open
-            .values()
-            .filter(|open| self.asked.contains_key(&open.request.id))
-            .filter(|open| {
-                open.request.task.as_ref().is_some_and(|task| {
-                    *task == call.task || task.as_str().starts_with(&format!("{}.", call.task))
-                })
-            })
-            .map(|open| open.request.id)
+        if self.closing.is_some() {
+            return;
+        }
+        let own = |task: &TaskId| {
+            *task == call.task || task.as_str().starts_with(&format!("{}.", call.task))
+        };
+        let asking: Vec<RequestId> = self
+            .agents_questions()
+            .filter(|request| request.task.as_ref().is_some_and(own))
+            .map(|request| request.id)
             .collect();
-        for id in stale {
+        for id in asking {
             self.asked.remove(&id);
             let why = "the attempt is over".to_owned();
             self.say(ApprovalEvent::Withdrawn { id, why });
         }
+        self.answered_early.retain(|(request, _)| !request.task.as_ref().is_some_and(own));
+        self.run_again.retain(|(task, _)| !own(task));
+    }
+
+    /// Takes back what an earlier process asked for a task and nobody waits for any more.
+    fn withdraw_stale(&mut self, task: &TaskId, why: &str) {
+        let stale: Vec<RequestId> = self
+            .agents_questions()
+            .filter(|request| request.task.as_ref() == Some(task))
+            .filter(|request| !self.asked.contains_key(&request.id))
+            .map(|request| request.id)
+            .collect();
+        for id in stale {
+            self.say(ApprovalEvent::Withdrawn { id, why: why.to_owned() });
+        }
+    }
+
+    fn agents_questions(&self) -> impl Iterator<Item = &Request> {
+        self.state.requests.open.values().map(|open| &*open.request).filter(|request| {
+            matches!(request.kind, RequestKind::Permission { .. } | RequestKind::TaskCap { .. })
+        })
     }
 
     /// Begins an attempt of an agent. Its own calls are journaled one by one; the attempt as a whole has no intent.
@@ -125,17 +193,19 @@ impl Driver {
         if !matches!(self.state.run.phase, crate::state::RunPhase::Running) {
             return;
         }
-        let cap = if failure.message.contains("run_token_limit") {
-            Cap::RunTokenLimit
-        } else {
-            Cap::BudgetPerSessionUsd
-        };
+        let cap = Cap::named_in(&failure.message).unwrap_or(Cap::BudgetPerSessionUsd);
         let now = (self.options.clock)();
-        let used = caps::used(&self.state, cap, now);
-        let limit = match cap {
-            Cap::RunTokenLimit => self.options.caps.tokens,
-            _ => self.options.caps.session_cost.0,
+        let own = |ceiling| {
+            let ledger = self.options.ledger.as_ref()?;
+            Some((ledger.spent(ceiling), ledger.limit_of(ceiling)?))
         };
+        let (used, limit) = match cap {
+            Cap::DailyBudgetUsd => own(Ceiling::Day),
+            Cap::BudgetPerSessionUsd => own(Ceiling::Session),
+            Cap::RunTokenLimit => own(Ceiling::Tokens),
+            Cap::RunWallTimeMin => None,
+        }
+        .unwrap_or_else(|| (caps::used(&self.state, cap, now), self.options.caps.session_cost.0));
         let id = self.state.requests.next_id();
         let mut request = controller::requests::cap(id, &self.state, cap, used, limit);
         request
@@ -148,28 +218,19 @@ impl Driver {
     /// Keeps the books of the models in step with what was decided.
     pub(super) fn follow_books(&self, event: &Event) {
         let Some(ledger) = &self.options.ledger else { return };
-        if let Event::Planning(PlanningEvent::Moved { outcome, .. }) = event {
-            for ceiling in [Ceiling::Session, Ceiling::Turn, Ceiling::Day] {
-                match outcome.as_str() {
-                    // As much again as a session may cost.
-                    "raise_once" => {
-                        let more = self.options.caps.session_cost.0;
-                        ledger.limit(ceiling, Some(ledger.spent(ceiling).saturating_add(more)));
-                    }
-                    "raise_for_the_session" => ledger.limit(ceiling, None),
-                    _ => {}
+        match event {
+            // What a turn may cost is not asked about again until as much again is spent.
+            Event::Planning(PlanningEvent::Moved { outcome, .. }) => match outcome.as_str() {
+                "raise_once" => {
+                    let more = self.options.caps.session_cost.0;
+                    let to = ledger.spent(Ceiling::Turn).saturating_add(more);
+                    ledger.limit(Ceiling::Turn, Some(to));
                 }
-            }
-        }
-        if let Event::Run(RunEvent::CapRaised { cap, to }) = event {
-            let ceilings: &[Ceiling] = match cap {
-                Cap::RunTokenLimit => &[Ceiling::Tokens],
-                Cap::BudgetPerSessionUsd => &[Ceiling::Session, Ceiling::Day],
-                Cap::RunWallTimeMin => &[],
-            };
-            for ceiling in ceilings {
-                ledger.limit(*ceiling, *to);
-            }
+                "raise_for_the_session" => ledger.limit(Ceiling::Turn, None),
+                _ => {}
+            },
+            Event::Run(RunEvent::CapRaised { cap, to }) => ledger.raise(*cap, *to),
+            _ => {}
         }
     }
 }

@@ -4,6 +4,7 @@ use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, TURN, panic_words};
+use crate::engine::agent_runner::HANDED_OVER;
 use crate::engine::{Job, coordinator};
 use crate::event::{CallEvent, CallOutcome, SessionEvent, TaskEvent};
 use crate::model::{CallId, Category, Failure, SkipReason, TaskNode};
@@ -111,6 +112,9 @@ impl Driver {
                 self.revive_dependents(task);
             }
             Err(failure) if failure.code == "cap_reached" => self.hold_for_money(call, &failure),
+            Err(failure) if failure.code == HANDED_OVER => {
+                self.say(TaskEvent::HandedOver { task: call.task.clone() });
+            }
             Err(failure) => {
                 let retry_in_ms = coordinator::retry_delay_ms(failure.category, attempt);
                 let gone = retry_in_ms.is_none();

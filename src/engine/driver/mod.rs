@@ -7,6 +7,7 @@ use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
@@ -30,7 +31,7 @@ use super::plan_rows::changed_row;
 use super::port::{Inlet, PortMessage};
 use super::{EngineOptions, Job};
 use crate::event::{ApprovalEvent, CloseReason, Command, Event, PlanEvent, Record, TaskEvent};
-use crate::model::{Answer, CallId, RequestId, Seq, SkipReason};
+use crate::model::{Answer, CallId, Request, RequestId, Seq, SkipReason, TaskId};
 use crate::state::{RunPhase, SessionState};
 use crate::store::{Ack, Journal, SideWrite, StoreError};
 use crate::text::Redactor;
@@ -86,6 +87,8 @@ pub(super) struct Driver {
     /// Calls that were started or are about to be, with the way to end them.
     running: HashMap<CallId, CancellationToken>,
     queue: ReadyQueue,
+    /// Tools whose breaker was open when the queue was ranked.
+    refused: Vec<String>,
     /// Ready tasks of the person's. They take no permit, so that a full house does not hold them back.
     handovers: Vec<usize>,
     /// Tasks that wait for the time of their next attempt.
@@ -107,6 +110,10 @@ pub(super) struct Driver {
     port: mpsc::UnboundedReceiver<PortMessage>,
     /// Questions of agents, and who waits for the answer.
     asked: HashMap<RequestId, oneshot::Sender<Answer>>,
+    /// Answers to questions that another process left open and whose agent has not come back to them yet.
+    answered_early: Vec<(Arc<Request>, Answer)>,
+    /// Calls in doubt that the person wants made again, by task and number.
+    run_again: Vec<(TaskId, u32)>,
     /// What is to be kept beside the journal with the next batch.
     beside: Vec<SideWrite>,
     /// The last event that went to the journal, durable or not.
@@ -138,6 +145,7 @@ impl Driver {
             worker_calls: HashMap::new(),
             running: HashMap::new(),
             queue: ReadyQueue::default(),
+            refused: Vec::new(),
             handovers: Vec::new(),
             timers: BinaryHeap::new(),
             outbox: Vec::new(),
@@ -153,6 +161,8 @@ impl Driver {
             stage_out,
             port,
             asked: HashMap::new(),
+            answered_early: Vec::new(),
+            run_again: Vec::new(),
             beside: Vec::new(),
             sent,
         };
@@ -293,6 +303,7 @@ impl Driver {
         while let Some(task) = self.handovers.pop() {
             self.begin_if_ready(task);
         }
+        self.follow_breakers();
         let permits =
             if self.options.features.task_graphs { self.options.jobs as usize } else { 1 };
         while self.running.len() < permits {
@@ -315,7 +326,7 @@ fn redacted(command: &Command, redactor: &Redactor) -> Command {
     let mut command = command.clone();
     let text = match &mut command {
         Command::Answer { answer, .. } => &mut answer.text,
-        Command::CompleteTask { note, .. } => note,
+        Command::CompleteTask { note, .. } | Command::Settle { note, .. } => note,
         _ => return command,
     };
     if let Some(text) = text {

@@ -20,9 +20,26 @@ use crate::state::RunPhase;
 impl Driver {
     pub(super) fn rebuild_queue(&mut self) {
         let Some(current) = &self.state.plan.current else { return };
-        self.queue = ReadyQueue::new(&current.plan, &current.facts, self.options.features);
+        let available = |tool: &str| {
+            self.options.runner.has_tool(tool) && !self.refused.iter().any(|it| it == tool)
+        };
+        self.queue =
+            ReadyQueue::new(&current.plan, &current.facts, self.options.features, available);
         for task in 0..self.state.tasks.len() {
             self.enqueue(task);
+        }
+    }
+
+    /// Ranks anew when a tool's breaker has opened or lets calls through again: the key counts available tools alone.
+    pub(super) fn follow_breakers(&mut self) {
+        if !self.queue.goes_by_tools() {
+            return;
+        }
+        let now = (self.options.clock)();
+        let refused: Vec<String> = self.state.breakers.refusing(now).map(str::to_owned).collect();
+        if refused != self.refused {
+            self.refused = refused;
+            self.rebuild_queue();
         }
     }
 

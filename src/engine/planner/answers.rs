@@ -38,6 +38,10 @@ pub(super) fn take(
             append(context, answer, "");
             answer.to_owned()
         }
+        "at_local" => {
+            append(context, answer, "at");
+            answer.to_owned()
+        }
         "occurrence_minutes" => {
             let words = if answer.parse::<u32>().is_ok() {
                 format!("{answer} minutes each")

@@ -77,6 +77,11 @@ impl Planner {
                 .collect();
             work = work.say(PlanningEvent::QuestionsFound { questions });
         }
+        let fresh: Vec<&str> =
+            notes.iter().filter(|note| !talk.notes.contains(note)).map(String::as_str).collect();
+        if !fresh.is_empty() {
+            work = work.say(PlanningEvent::Said { text: fresh.join("\n") });
+        }
         watch.done(work, Some(confidence), notes)
     }
 }

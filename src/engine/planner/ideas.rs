@@ -1,7 +1,5 @@
 //! Ideas beside the plan: offered unasked where the policy says so, and whenever the person asks for them.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -75,7 +73,7 @@ impl Planner {
 
     /// Ideas because the person asked for them, as events of their own.
     pub async fn brainstorm(
-        self: &Arc<Self>,
+        &self,
         talk: &PlanningSlice,
         now: Timestamp,
         say: Say<'_>,

@@ -54,3 +54,83 @@ impl Prompts {
         format!("{}\n\n{}", text("agent_system"), text(name)).trim().to_owned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// Each prompt with the words that its duties are known by.
+    const DUTIES: [(&str, &str, &[&str]); 8] = [
+        (
+            "agent_system",
+            include_str!("../../../assets/prompts/agent_system.md"),
+            &[
+                "tools only",
+                "## Stages",
+                "validator",
+                "two axes",
+                "taxonomy",
+                "policy",
+                "milestone_project",
+                "recurring_cycle",
+                "progressive_accumulation_arc",
+                "hybrid_project_cycle",
+                "strategic_transformation",
+                "one call to action",
+            ],
+        ),
+        (
+            "pattern_selector",
+            include_str!("../../../assets/prompts/pattern_selector.md"),
+            &["nearest", "subtype", "proposed:", "rfc", "confidence"],
+        ),
+        (
+            "node_generator",
+            include_str!("../../../assets/prompts/node_generator.md"),
+            &["phase", "task", "done_when", "lock"],
+        ),
+        (
+            "roadmap_builder",
+            include_str!("../../../assets/prompts/roadmap_builder.md"),
+            &["estimate", "link", "minutes"],
+        ),
+        (
+            "summarizer",
+            include_str!("../../../assets/prompts/summarizer.md"),
+            &["Shorten", "decisions", "Say nothing that is not there"],
+        ),
+        (
+            "brainstormer",
+            include_str!("../../../assets/prompts/brainstormer.md"),
+            &["three ideas", "two where the style is concise", "differs", "effort, span or risk"],
+        ),
+        (
+            "option_crafter",
+            include_str!("../../../assets/prompts/option_crafter.md"),
+            &["two or three", "differs", "effort", "span", "risk"],
+        ),
+        (
+            "task_executor",
+            include_str!("../../../assets/prompts/executor/task_executor.md"),
+            &["step", "CALL_TOOL", "DONE", "ESCALATE"],
+        ),
+    ];
+
+    #[test]
+    fn every_prompt_names_its_duties_and_has_a_version() {
+        for (name, text, duties) in DUTIES {
+            assert!(text.starts_with("<!-- version: "), "{name} has no version");
+            for duty in duties {
+                assert!(text.contains(duty), "{name} does not say \"{duty}\"");
+            }
+        }
+    }
+
+    /// Steps of task types are data that a planner does not need to know.
+    #[test]
+    fn the_planners_prompt_names_no_step_of_a_task_type() {
+        let planner =
+            include_str!("../../../assets/prompts/planner/task_planner.md").to_lowercase();
+        for step in ["synthesize", "understand (", "research →", "generate →", "edit →"] {
+            assert!(!planner.contains(step), "it names {step}");
+        }
+    }
+}

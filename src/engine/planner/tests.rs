@@ -15,6 +15,8 @@ use crate::model::{
 };
 use crate::state::SessionState;
 
+mod policy;
+
 /// Sunday, 7 June 2026, 10:00 in Berlin.
 const NOW: &str = "2026-06-07T08:00:00Z";
 
@@ -28,13 +30,28 @@ struct Talk {
 
 impl Talk {
     fn about(goal: &str, policy: PolicyOverride) -> Self {
-        let planner = Planner::offline("Europe/Berlin");
-        let mut talk = Self {
-            planner,
+        Self::about_after(goal, policy, Vec::new())
+    }
+
+    /// As [`Talk::about`], with more that is known at the start.
+    fn about_after(goal: &str, policy: PolicyOverride, known: Vec<PlanningEvent>) -> Self {
+        let mut talk = Self::idle();
+        talk.begin(goal, policy, known);
+        talk
+    }
+
+    /// Nothing has been said yet.
+    fn idle() -> Self {
+        Self {
+            planner: Planner::offline("Europe/Berlin"),
             state: SessionState::default(),
             now: NOW.parse().unwrap(),
             asked: Vec::new(),
-        };
+        }
+    }
+
+    fn begin(&mut self, goal: &str, policy: PolicyOverride, known: Vec<PlanningEvent>) {
+        let talk = self;
         talk.say(
             SessionEvent::Created {
                 format: 1,
@@ -56,8 +73,10 @@ impl Talk {
             }
             .into(),
         );
+        for event in known {
+            talk.say(event.into());
+        }
         talk.run();
-        talk
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "tests read better without a reference")]
@@ -261,24 +280,6 @@ fn declining_a_proposal_falls_back_to_the_nearest_pattern() {
     assert_eq!(talk.state.planning.pattern.as_ref().unwrap().pattern.subtype, source);
 }
 
-/// 2,400 minutes at 300 a week from 1 June to 10 July do not fit.
-fn example_19() -> Talk {
-    let policy = PolicyOverride { approval_policy: Some(ApprovalPolicy::SingleFinal), ..quiet() };
-    Talk::about("write a report with 40 hours of work by 2026-06-26, 5 hours a week", policy)
-}
-
-#[test]
-fn example_19_a_plan_that_does_not_fit_escalates_with_numbered_relaxations() {
-    let talk = example_19();
-    if talk.place().state == PlanState::NeedsSchedEscalation {
-        assert_eq!(talk.place().state.planning_status(), "needs_scheduling_escalation");
-        assert_eq!(talk.state.planning.reason, Some(EscalateReason::Infeasible));
-        assert!(matches!(talk.open().kind, RequestKind::Escalation));
-        assert!(talk.open().choice(A::UseRelaxation(1)).is_some());
-        assert!(talk.open().choice(A::AcceptLate).is_some());
-    }
-}
-
 #[test]
 fn example_10_the_thresholds_lead_on_again_or_to_the_person() {
     use crate::model::Verdict::{Continue, Escalate, Retry};
@@ -471,6 +472,11 @@ fn scripted(
 impl Talk {
     /// As [`Talk::about`], with a model at the desk.
     async fn with_model(goal: &str, desk: Arc<ModelDesk>) -> Self {
+        let policy = with(ApprovalPolicy::SingleFinal, Autonomy::Medium);
+        Self::with_model_and(goal, policy, desk).await
+    }
+
+    async fn with_model_and(goal: &str, policy: PolicyOverride, desk: Arc<ModelDesk>) -> Self {
         let mut talk = Self {
             planner: Planner { model: Some(desk), ..Planner::offline("Europe/Berlin") },
             state: SessionState::default(),
@@ -481,7 +487,7 @@ impl Talk {
             PlanningEvent::Began {
                 goal: goal.into(),
                 thread_id: "user_test:1".into(),
-                policy: with(ApprovalPolicy::SingleFinal, Autonomy::Medium),
+                policy,
                 limits: PlanLimits::default(),
                 drafter: "offline/scripted".into(),
             }

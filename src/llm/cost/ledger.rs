@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cost, Estimate};
 use crate::llm::ModelError;
-use crate::model::{Category, MicroDollars};
+use crate::model::{Cap, Category, MicroDollars};
 
 /// A limit on spending, in the order in which they are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,16 +38,17 @@ impl Ceiling {
     fn amount(self, amount: u64) -> String {
         match self {
             Self::Tokens => format!("{amount} tokens"),
-            _ => exact(MicroDollars(amount)),
+            _ => MicroDollars(amount).exact(),
         }
     }
 }
 
-/// Money to as many places as it takes; a whole cent hides what a call costs.
-fn exact(amount: MicroDollars) -> String {
-    let text = format!("{}.{:06}", amount.0 / 1_000_000, amount.0 % 1_000_000);
-    let (whole, fraction) = text.split_at(text.len() - 4);
-    format!("${whole}{}", fraction.trim_end_matches('0'))
+/// What a call is made for. Turns are a matter of planning; what a run spends is no part of any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spender {
+    #[default]
+    Planning,
+    Execution,
 }
 
 /// A call that was not made because it could have exceeded a limit.
@@ -109,6 +110,33 @@ impl Ledger {
         self.with(|accounts| accounts[ceiling as usize].spent = spent);
     }
 
+    /// Moves a limit as the person decided; `None` lifts it. Say first what was spent.
+    pub fn raise(&self, cap: Cap, to: Option<u64>) {
+        let ceiling = match cap {
+            Cap::RunTokenLimit => Ceiling::Tokens,
+            Cap::BudgetPerSessionUsd => Ceiling::Session,
+            Cap::DailyBudgetUsd => Ceiling::Day,
+            Cap::RunWallTimeMin => return,
+        };
+        let to = match cap {
+            // What this session may still spend comes on top of the day so far.
+            Cap::DailyBudgetUsd => to.map(|to| {
+                let more = to.saturating_sub(self.spent(Ceiling::Session));
+                self.spent(Ceiling::Day).saturating_add(more)
+            }),
+            _ => to,
+        };
+        self.with(|accounts| {
+            let limit = &mut accounts[ceiling as usize].limit;
+            *limit = limit.zip(to).map(|(old, to)| old.max(to));
+        });
+    }
+
+    /// The limit that holds now.
+    pub fn limit_of(&self, ceiling: Ceiling) -> Option<u64> {
+        self.with(|accounts| accounts[ceiling as usize].limit)
+    }
+
     /// A new turn begins.
     pub fn begin_turn(&self) {
         self.carry(Ceiling::Turn, 0);
@@ -119,8 +147,12 @@ impl Ledger {
     }
 
     /// Holds what a call could cost, or says which limit is in the way.
-    pub fn reserve(self: &Arc<Self>, estimate: &Estimate) -> Result<Reservation, CapHit> {
-        let amounts = amounts(estimate.cost, estimate.tokens());
+    pub fn reserve(
+        self: &Arc<Self>,
+        estimate: &Estimate,
+        spender: Spender,
+    ) -> Result<Reservation, CapHit> {
+        let amounts = amounts(estimate.cost, estimate.tokens(), spender);
         self.with(|accounts| {
             for ceiling in Ceiling::ALL {
                 let (account, amount) = (accounts[ceiling as usize], amounts[ceiling as usize]);
@@ -137,7 +169,7 @@ impl Ledger {
             }
             Ok(())
         })?;
-        Ok(Reservation { ledger: Arc::clone(self), amounts })
+        Ok(Reservation { ledger: Arc::clone(self), amounts, spender })
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut [Account; 4]) -> T) -> T {
@@ -145,9 +177,10 @@ impl Ledger {
     }
 }
 
-fn amounts(cost: Option<MicroDollars>, tokens: u64) -> [u64; 4] {
+fn amounts(cost: Option<MicroDollars>, tokens: u64, spender: Spender) -> [u64; 4] {
     let money = cost.unwrap_or(MicroDollars::ZERO).0;
-    [money, money, money, tokens]
+    let turn = if spender == Spender::Planning { money } else { 0 };
+    [money, money, turn, tokens]
 }
 
 /// An amount that is held while a call is under way. Dropped without booking, it is free again.
@@ -155,12 +188,13 @@ fn amounts(cost: Option<MicroDollars>, tokens: u64) -> [u64; 4] {
 pub struct Reservation {
     ledger: Arc<Ledger>,
     amounts: [u64; 4],
+    spender: Spender,
 }
 
 impl Reservation {
     /// Books what the call really cost.
     pub fn book(self, cost: &Cost) {
-        let actual = amounts(cost.money, cost.usage.total());
+        let actual = amounts(cost.money, cost.usage.total(), self.spender);
         self.ledger.with(|accounts| {
             for (account, amount) in accounts.iter_mut().zip(actual) {
                 account.spent = account.spent.saturating_add(amount);
@@ -199,8 +233,8 @@ mod tests {
     fn a_cap_stops_the_call_before_it_is_exceeded_and_names_itself() {
         let ledger = Ledger::new();
         ledger.limit(Ceiling::Session, Some(10_000));
-        ledger.reserve(&estimate(6_000)).unwrap().book(&cost(4_000));
-        let hit = ledger.reserve(&estimate(6_001)).unwrap_err();
+        ledger.reserve(&estimate(6_000), Spender::Planning).unwrap().book(&cost(4_000));
+        let hit = ledger.reserve(&estimate(6_001), Spender::Planning).unwrap_err();
         assert_eq!(
             hit,
             CapHit {
@@ -218,7 +252,10 @@ mod tests {
             "the next call could cost $0.006001, and $0.004 of $0.01 are used (budget_per_session_usd)"
         );
         ledger.limit(Ceiling::Session, None);
-        assert!(ledger.reserve(&estimate(u64::MAX)).is_ok(), "a lifted cap is no cap");
+        assert!(
+            ledger.reserve(&estimate(u64::MAX), Spender::Planning).is_ok(),
+            "a lifted cap is no cap"
+        );
     }
 
     #[test]
@@ -227,7 +264,9 @@ mod tests {
         for ceiling in Ceiling::ALL {
             ledger.limit(ceiling, Some(1));
         }
-        let first = |ledger: &Arc<Ledger>| ledger.reserve(&estimate(50)).unwrap_err().ceiling;
+        let first = |ledger: &Arc<Ledger>| {
+            ledger.reserve(&estimate(50), Spender::Planning).unwrap_err().ceiling
+        };
         assert_eq!(first(&ledger), Ceiling::Day);
         ledger.limit(Ceiling::Day, None);
         assert_eq!(first(&ledger), Ceiling::Session);
@@ -238,19 +277,47 @@ mod tests {
     }
 
     #[test]
+    fn a_raised_limit_is_never_lower_than_before_and_the_day_grows_by_what_the_session_may_spend() {
+        let ledger = Ledger::new();
+        ledger.limit(Ceiling::Session, Some(10_000));
+        ledger.limit(Ceiling::Day, Some(50_000));
+        ledger.carry(Ceiling::Session, 4_000);
+        ledger.carry(Ceiling::Day, 49_000);
+        ledger.raise(Cap::BudgetPerSessionUsd, Some(5_000));
+        assert_eq!(ledger.limit_of(Ceiling::Session), Some(10_000));
+        ledger.raise(Cap::DailyBudgetUsd, Some(24_000));
+        assert_eq!(ledger.limit_of(Ceiling::Day), Some(69_000));
+        ledger.raise(Cap::BudgetPerSessionUsd, None);
+        assert_eq!(ledger.limit_of(Ceiling::Session), None);
+    }
+
+    #[test]
+    fn a_run_spends_no_part_of_a_turn() {
+        let ledger = Ledger::new();
+        ledger.limit(Ceiling::Turn, Some(100));
+        let run = ledger.reserve(&estimate(5_000), Spender::Execution).unwrap();
+        run.book(&cost(5_000));
+        assert_eq!((ledger.spent(Ceiling::Turn), ledger.spent(Ceiling::Session)), (0, 5_000));
+        assert!(ledger.reserve(&estimate(101), Spender::Planning).is_err());
+    }
+
+    #[test]
     fn free_calls_pass_a_money_cap_that_is_used_up_and_unknown_prices_are_held_by_tokens() {
         let ledger = Ledger::new();
         ledger.limit(Ceiling::Session, Some(0));
         ledger.limit(Ceiling::Tokens, Some(30));
         let unknown = Estimate { cost: None, ..estimate(0) };
-        let held = ledger.reserve(&unknown).unwrap();
-        assert_eq!(ledger.reserve(&unknown).unwrap_err().ceiling, Ceiling::Tokens);
+        let held = ledger.reserve(&unknown, Spender::Planning).unwrap();
+        assert_eq!(
+            ledger.reserve(&unknown, Spender::Planning).unwrap_err().ceiling,
+            Ceiling::Tokens
+        );
         drop(held);
         assert!(
-            ledger.reserve(&estimate(0)).is_ok(),
+            ledger.reserve(&estimate(0), Spender::Planning).is_ok(),
             "a reservation that was dropped is free again"
         );
-        assert!(ledger.reserve(&estimate(1)).is_err());
+        assert!(ledger.reserve(&estimate(1), Spender::Planning).is_err());
     }
 
     proptest! {
@@ -263,7 +330,7 @@ mod tests {
             ledger.limit(Ceiling::Session, Some(limit));
             let mut open = Vec::new();
             for (most, share) in calls {
-                if let Ok(held) = ledger.reserve(&estimate(most)) {
+                if let Ok(held) = ledger.reserve(&estimate(most), Spender::Planning) {
                     open.push((held, most * share / 100));
                 }
                 if open.len() > 3 {

@@ -6,7 +6,7 @@ pub mod tokens;
 
 use serde::{Deserialize, Serialize};
 
-pub use ledger::{CapHit, Ceiling, Ledger, Reservation};
+pub use ledger::{CapHit, Ceiling, Ledger, Reservation, Spender};
 pub use prices::{Price, PriceTable, Pricing, Rates};
 pub use tokens::Calibration;
 

@@ -6,19 +6,17 @@ use tokio_util::sync::CancellationToken;
 use super::Dialogue;
 use super::checking;
 use super::types::Protocol;
+use crate::llm::cost::Cost;
 use crate::llm::{
-    Capability, GenerateRequest, JsonSupport, Message, ModelError, OutputSchema, ToolSpec,
-    ignore_deltas,
+    Capability, GenerateRequest, Generated, JsonSupport, Message, ModelError, OutputSchema,
+    ToolSpec, ignore_deltas,
 };
 
 /// Enough for a call of one word.
 const MOST_TOKENS: u32 = 96;
 
-/// Asks for a call of a tool and for JSON of a shape, and believes what comes back.
-pub(super) async fn capability(
-    dialogue: &Dialogue,
-    cancel: &CancellationToken,
-) -> Result<Capability, ModelError> {
+/// A question that wants a call of a tool, and one that wants JSON of a shape.
+pub(super) fn requests() -> (GenerateRequest, GenerateRequest) {
     let shape = json!({
         "type": "object",
         "properties": {"word": {"type": "string"}},
@@ -34,27 +32,36 @@ pub(super) async fn capability(
         description: "Reports one word.".to_owned(),
         schema: shape.clone(),
     }];
-    (calling.max_output_tokens, calling.temperature) = (Some(MOST_TOKENS), Some(0.0));
-    let mut spent = None;
-    let answer = ask(dialogue, &calling, cancel, &mut spent).await?;
+    let mut asking = GenerateRequest::new(vec![Message::user(
+        "Answer with a JSON object whose field `word` is ready.",
+    )]);
+    asking.output_schema = Some(OutputSchema { name: "report".to_owned(), schema: shape });
+    for request in [&mut calling, &mut asking] {
+        (request.max_output_tokens, request.temperature) = (Some(MOST_TOKENS), Some(0.0));
+    }
+    (calling, asking)
+}
+
+/// Asks both, and believes what comes back.
+pub(super) async fn capability(
+    dialogue: &Dialogue,
+    cancel: &CancellationToken,
+    spent: &mut Option<Cost>,
+) -> Result<Capability, ModelError> {
+    let (calling, asking) = requests();
+    let answer = ask(dialogue, &calling, cancel, spent).await?;
     // Only a call in the provider's own form counts; one that is printed works in the text protocol as well.
     let tools = answer.is_some_and(|generated| {
         !generated.tool_calls.is_empty()
             && checking::reply(&generated, &calling, Protocol::Tools, &mut Vec::new()).is_ok()
     });
-
-    let mut asking = GenerateRequest::new(vec![Message::user(
-        "Answer with a JSON object whose field `word` is ready.",
-    )]);
-    asking.output_schema = Some(OutputSchema { name: "report".to_owned(), schema: shape.clone() });
-    (asking.max_output_tokens, asking.temperature) = (Some(MOST_TOKENS), Some(0.0));
-    let answer = ask(dialogue, &asking, cancel, &mut spent).await?;
-    let json = match answer {
-        Some(generated) if checking::json(&generated, &shape, &mut Vec::new()).is_ok() => {
-            JsonSupport::Schema
-        }
-        _ => JsonSupport::None,
+    let answer = ask(dialogue, &asking, cancel, spent).await?;
+    let fits = |generated: &Generated| {
+        let shape = asking.output_schema.as_ref().map(|output| &output.schema);
+        shape.is_some_and(|shape| checking::json(generated, shape, &mut Vec::new()).is_ok())
     };
+    let json =
+        if answer.as_ref().is_some_and(fits) { JsonSupport::Schema } else { JsonSupport::None };
     Ok(Capability { tools, json, streaming: true })
 }
 
@@ -63,8 +70,8 @@ async fn ask(
     dialogue: &Dialogue,
     request: &GenerateRequest,
     cancel: &CancellationToken,
-    spent: &mut Option<crate::llm::cost::Cost>,
-) -> Result<Option<crate::llm::Generated>, ModelError> {
+    spent: &mut Option<Cost>,
+) -> Result<Option<Generated>, ModelError> {
     match dialogue.ask(request, &ignore_deltas, cancel, spent).await {
         Ok(generated) => Ok(Some(generated)),
         Err(error) => match error.code.as_str() {

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use super::checking::{self, Wrong};
-use super::types::{JsonAnswer, Note, Protocol, ProtocolChoice, Reply};
+use super::types::{JsonAnswer, Manner, Note, Protocol, ProtocolChoice, Reply};
 use super::{detect, in_json, in_text};
-use crate::llm::cost::{self, Cost, Estimate, Ledger, Pricing, tokens};
+use crate::llm::cost::{self, Cost, Estimate, Ledger, Pricing, Spender, tokens};
 use crate::llm::notebook::{self, MemoryNotebook, ModelNotes, Notebook};
 use crate::llm::{
     Capability, DeltaSink, GenerateRequest, Generated, LanguageModel, Message, ModelError,
@@ -20,10 +20,22 @@ use crate::model::Category;
 pub struct Dialogue {
     model: Arc<dyn LanguageModel>,
     choice: ProtocolChoice,
+    manner: Manner,
     pricing: Pricing,
     ledger: Arc<Ledger>,
+    spender: Spender,
     notebook: Arc<dyn Notebook>,
     notes: Mutex<ModelNotes>,
+    /// Held while abilities are found out, so that calls side by side pay for that once.
+    finding_out: tokio::sync::Mutex<()>,
+}
+
+/// What finding out a model's abilities came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FoundOut {
+    pub capability: Capability,
+    /// Nothing if it was known after all.
+    pub cost: Cost,
 }
 
 impl Dialogue {
@@ -32,10 +44,13 @@ impl Dialogue {
         Self {
             model,
             choice: ProtocolChoice::Auto,
+            manner: Manner::default(),
             pricing: Pricing::Free,
             ledger: Ledger::new(),
+            spender: Spender::default(),
             notebook: Arc::new(MemoryNotebook::default()),
             notes: Mutex::default(),
+            finding_out: tokio::sync::Mutex::default(),
         }
     }
 
@@ -44,9 +59,21 @@ impl Dialogue {
         self
     }
 
+    /// Asks in the manner of a role.
+    pub fn asked_as(mut self, manner: Manner) -> Self {
+        self.manner = manner;
+        self
+    }
+
     /// Counts calls at these prices in these books, which may refuse them.
     pub fn priced(mut self, pricing: Pricing, ledger: Arc<Ledger>) -> Self {
         (self.pricing, self.ledger) = (pricing, ledger);
+        self
+    }
+
+    /// Says what the calls are for.
+    pub fn spent_by(mut self, spender: Spender) -> Self {
+        self.spender = spender;
         self
     }
 
@@ -72,7 +99,7 @@ impl Dialogue {
 
     /// What a request could cost at most.
     pub fn estimate(&self, request: &GenerateRequest) -> Estimate {
-        Estimate::of(request, &self.pricing, &self.notes().calibration)
+        Estimate::of(&self.filled(request), &self.pricing, &self.notes().calibration)
     }
 
     /// What failed attempts cost.
@@ -88,9 +115,9 @@ impl Dialogue {
         cancel: &CancellationToken,
     ) -> Result<Reply, ModelError> {
         let mut notes = Vec::new();
-        let mut protocol = self.choose(request, cancel).await?;
-        let mut asked = in_protocol(request, protocol);
         let mut total: Option<Cost> = None;
+        let mut protocol = self.choose(request, cancel, &mut total).await?;
+        let mut asked = in_protocol(request, protocol);
         let mut again = false;
         loop {
             let generated = match self.ask(&asked, deltas, cancel, &mut total).await {
@@ -181,20 +208,48 @@ impl Dialogue {
         }
     }
 
+    /// What finding out the model's abilities could cost at most, if this request cannot be made without knowing them.
+    pub fn must_find_out(&self, request: &GenerateRequest) -> Option<Estimate> {
+        let needed = !request.tools.is_empty() && self.choice.fixed().is_none();
+        (needed && self.known().is_none()).then(|| {
+            let (one, two) = detect::requests();
+            let (one, two) = (self.estimate(&one), self.estimate(&two));
+            Estimate {
+                input_tokens: one.input_tokens + two.input_tokens,
+                output_tokens: one.output_tokens + two.output_tokens,
+                cost: one.cost.zip(two.cost).map(|(one, two)| one.saturating_add(two)),
+            }
+        })
+    }
+
     /// Finds out what the model can do, once, and remembers it.
-    pub async fn capability(&self, cancel: &CancellationToken) -> Result<Capability, ModelError> {
-        if let Some(known) = self.model.info().capability.or(self.notes().capability) {
-            return Ok(known);
+    pub async fn find_out(&self, cancel: &CancellationToken) -> Result<FoundOut, ModelError> {
+        let _alone = self.finding_out.lock().await;
+        if let Some(capability) = self.known() {
+            return Ok(FoundOut { capability, cost: Cost::NONE });
         }
-        let found = detect::capability(self, cancel).await?;
-        self.learn(|notes| notes.capability = Some(found));
-        Ok(found)
+        let mut total = None;
+        let capability = detect::capability(self, cancel, &mut total).await?;
+        self.learn(|notes| notes.capability = Some(capability));
+        Ok(FoundOut { capability, cost: total.unwrap_or(Cost::NONE) })
+    }
+
+    /// What is known of the model's abilities. What was learned from a refusal goes before what the table of providers
+    /// says; what another dialogue found out meanwhile counts as well.
+    pub fn known(&self) -> Option<Capability> {
+        if let Some(known) = self.notes().capability.or(self.model.info().capability) {
+            return Some(known);
+        }
+        let noted = self.notebook.recall(&notebook::key(self.model.info()))?.capability?;
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).capability = Some(noted);
+        Some(noted)
     }
 
     async fn choose(
         &self,
         request: &GenerateRequest,
         cancel: &CancellationToken,
+        total: &mut Option<Cost>,
     ) -> Result<Protocol, ModelError> {
         if request.tools.is_empty() {
             return Ok(Protocol::Tools);
@@ -202,12 +257,12 @@ impl Dialogue {
         if let Some(fixed) = self.choice.fixed() {
             return Ok(fixed);
         }
-        // What was learned from a refusal goes before what the table of providers says.
-        let known = match self.notes().capability {
-            Some(learned) => learned,
-            None => self.capability(cancel).await?,
-        };
-        Ok(best(known))
+        if let Some(known) = self.known() {
+            return Ok(best(known));
+        }
+        let found = self.find_out(cancel).await?;
+        *total = Some(found.cost);
+        Ok(best(found.capability))
     }
 
     /// One paid call: reserved, made, booked, learned from.
@@ -218,12 +273,12 @@ impl Dialogue {
         cancel: &CancellationToken,
         total: &mut Option<Cost>,
     ) -> Result<Generated, ModelError> {
-        let limited = self.limited(request);
-        let request = limited.as_ref().unwrap_or(request);
-        let reservation = self
-            .ledger
-            .reserve(&self.estimate(request))
-            .map_err(|hit| hit.error(&self.model.info().provider))?;
+        let request = &self.filled(request);
+        let estimate = self.estimate(request);
+        let reservation = self.ledger.reserve(&estimate, self.spender).map_err(|hit| {
+            let usage = total.map(|before| before.usage).unwrap_or_default();
+            ModelError { usage, ..hit.error(&self.model.info().provider) }
+        })?;
         let result = self.model.generate(request, deltas, cancel).await;
         let cost = match &result {
             Ok(generated) => Cost::of(request, generated, &self.pricing, &self.notes().calibration),
@@ -246,13 +301,17 @@ impl Dialogue {
         }
     }
 
-    /// A paid answer has a limit to its length, or its estimate would mean nothing.
-    fn limited(&self, request: &GenerateRequest) -> Option<GenerateRequest> {
-        let open = request.max_output_tokens.is_none() && self.pricing != Pricing::Free;
-        open.then(|| GenerateRequest {
-            max_output_tokens: Some(cost::USUAL_OUTPUT_TOKENS),
+    /// The request with what it left open. A paid answer has a limit to its length, or its estimate would mean nothing.
+    fn filled(&self, request: &GenerateRequest) -> GenerateRequest {
+        let Manner { temperature, max_output_tokens, length_is_set } = self.manner;
+        let asked = request.max_output_tokens;
+        let usual = (self.pricing != Pricing::Free).then_some(cost::USUAL_OUTPUT_TOKENS);
+        let length = if length_is_set { max_output_tokens } else { asked.or(max_output_tokens) };
+        GenerateRequest {
+            temperature: request.temperature.or(temperature),
+            max_output_tokens: length.or(usual),
             ..request.clone()
-        })
+        }
     }
 
     fn invalid(&self, wrong: &Wrong, total: Option<Cost>) -> ModelError {

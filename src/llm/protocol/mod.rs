@@ -14,5 +14,5 @@ mod lenient;
 mod schema;
 mod types;
 
-pub use dialogue::Dialogue;
-pub use types::{JsonAnswer, Note, Protocol, ProtocolChoice, Reply};
+pub use dialogue::{Dialogue, FoundOut};
+pub use types::{JsonAnswer, Manner, Note, Protocol, ProtocolChoice, Reply};

@@ -85,6 +85,15 @@ impl Note {
     }
 }
 
+/// How a model is asked where a request leaves it open.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Manner {
+    pub temperature: Option<f64>,
+    pub max_output_tokens: Option<u32>,
+    /// The person set a length: it goes before the one of the request.
+    pub length_is_set: bool,
+}
+
 /// What the model said and which tools it wants to call. Every call fits the schema of its tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reply {

@@ -36,6 +36,8 @@ pub struct Models {
     prices: PriceTable,
     gates: Mutex<BTreeMap<String, Arc<Gate>>>,
     loaded: Mutex<BTreeMap<String, Secret>>,
+    /// Recordings that are being played, so that all roles hear one and the same.
+    tapes: Mutex<BTreeMap<String, Arc<Recorded>>>,
     limits: Limits,
     retry: RetryPolicy,
 }
@@ -51,6 +53,7 @@ impl Models {
             notebook,
             gates: Mutex::default(),
             loaded: Mutex::default(),
+            tapes: Mutex::default(),
         }
     }
 
@@ -117,13 +120,23 @@ impl Models {
         model: Option<&str>,
     ) -> Result<Arc<dyn LanguageModel>, ModelError> {
         let opened = match provider.strip_prefix(RECORDED).and_then(|rest| rest.strip_prefix(':')) {
-            Some(file) => Arc::new(Recorded::open(Path::new(file), self.redactor())?),
+            Some(file) => self.tape(file)?,
             None => self.open_live(provider, model).await?,
         };
         match &self.settings.record.value {
             Some(file) => Ok(Arc::new(Recording::to(opened, Path::new(file), self.redactor())?)),
             None => Ok(opened),
         }
+    }
+
+    fn tape(&self, file: &str) -> Result<Arc<Recorded>, ModelError> {
+        let mut tapes = self.tapes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(playing) = tapes.get(file) {
+            return Ok(Arc::clone(playing));
+        }
+        let tape = Arc::new(Recorded::open(Path::new(file), self.redactor())?);
+        tapes.insert(file.to_owned(), Arc::clone(&tape));
+        Ok(tape)
     }
 
     async fn open_live(
@@ -184,7 +197,7 @@ impl Models {
         let provider_name = options.provider.as_deref().unwrap_or(provider);
         let main = self.settings.model.value.as_deref().filter(|_| options.provider.is_none());
         let model = self.open(provider_name, options.model.as_deref().or(main)).await?;
-        Ok(self.talk_to(model, ledger))
+        Ok(self.talk_to(model, ledger).asked_as(options.manner()))
     }
 
     /// Wraps a model that is open already.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::ModelSettings;
-use crate::llm::GenerateRequest;
+use crate::llm::protocol::Manner;
 
 /// A role with settings of its own under `[models]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -50,6 +50,9 @@ pub struct RoleOptions {
     pub model: Option<String>,
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u32>,
+    /// The person set the length.
+    #[serde(skip)]
+    pub length_is_set: bool,
 }
 
 impl RoleOptions {
@@ -59,14 +62,18 @@ impl RoleOptions {
             provider: own.provider,
             model: own.model,
             temperature: own.temperature.or(role.temperature()),
+            length_is_set: own.max_output_tokens.is_some(),
             max_output_tokens: own.max_output_tokens.or(role.max_output_tokens()),
         }
     }
 
-    /// Fills what a request leaves open.
-    pub fn apply(&self, request: &mut GenerateRequest) {
-        request.temperature = request.temperature.or(self.temperature);
-        request.max_output_tokens = request.max_output_tokens.or(self.max_output_tokens);
+    /// How a dialogue asks in this role.
+    pub fn manner(&self) -> Manner {
+        Manner {
+            temperature: self.temperature,
+            max_output_tokens: self.max_output_tokens,
+            length_is_set: self.length_is_set,
+        }
     }
 }
 
@@ -92,9 +99,9 @@ mod tests {
         settings.roles.insert("executor".into(), Sourced { value, origin: Origin::BuiltIn });
         let executor = options(&settings, ModelRole::Executor);
         assert_eq!((executor.model.as_deref(), executor.temperature), (Some("small"), Some(0.0)));
-        let mut request = GenerateRequest::new(Vec::new());
-        request.max_output_tokens = Some(9);
-        executor.apply(&mut request);
-        assert_eq!((request.temperature, request.max_output_tokens), (Some(0.0), Some(9)));
+        assert_eq!(
+            executor.manner(),
+            Manner { temperature: Some(0.0), max_output_tokens: Some(500), length_is_set: false }
+        );
     }
 }

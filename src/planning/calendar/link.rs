@@ -12,6 +12,13 @@ pub struct Span {
     pub finish: u64,
 }
 
+impl Span {
+    /// The span from the earlier start to the later finish.
+    pub fn joined(self, other: Self) -> Self {
+        Self { start: self.start.min(other.start), finish: self.finish.max(other.finish) }
+    }
+}
+
 /// The least that a link allows for one end of its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {

@@ -7,11 +7,13 @@ mod link;
 mod recurrence;
 #[cfg(test)]
 mod tests;
+mod when;
 mod work;
 mod zone;
 
 pub use link::{Bound, Span};
 pub use recurrence::{DayOf, Every, MAX_OCCURRENCES, Rule};
+pub use when::parse_when;
 pub use work::{Hours, WorkCalendar, WorkHours, by_weekday};
 pub(crate) use zone::{instant_of, minute_of, plus_days};
 pub use zone::{monday_of, resolve, week_label, zone};

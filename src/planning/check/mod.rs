@@ -14,7 +14,8 @@ pub use rules::{fill_estimates, too_big};
 
 use super::graph::{Vocabulary, resolve};
 use super::plan_file::{self, Format};
-use crate::model::{CriticalPathBy, Normalization, Plan, Severity, TaskId, Violation};
+use super::schedule::{Here, ScheduleError, schedule_plan_file};
+use crate::model::{CriticalPathBy, Moment, Normalization, Plan, Severity, TaskId, Violation};
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,9 @@ pub struct CheckReport {
     /// The plan as far as it could be read, with missing estimates filled in.
     #[serde(skip)]
     pub plan: Plan,
+    /// Line and column of the calendar.
+    #[serde(skip)]
+    calendar_place: Option<(u32, u32)>,
 }
 
 /// When every task runs, in minutes from the start.
@@ -43,6 +47,9 @@ pub struct CheckReport {
 pub struct ScheduleReport {
     pub makespan_minutes: u64,
     pub lower_bound_minutes: u64,
+    /// The zone of the instants, where the plan has a calendar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tz: Option<String>,
     pub blocks: Vec<BlockReport>,
 }
 
@@ -52,22 +59,32 @@ pub struct BlockReport {
     pub task: TaskId,
     pub start: u64,
     pub finish: u64,
+    /// When that is, where the plan has a calendar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_at: Option<Moment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_at: Option<Moment>,
 }
 
-/// Checks the text of a plan file, taking every tool for available and the built-in task types for known.
-pub fn check(text: &str, format: Format, name: &str) -> CheckReport {
-    check_with(text, format, name, &Vocabulary::default(), |_| true)
+impl CheckReport {
+    /// Schedules a valid plan, and holds its effort against its calendar.
+    pub fn schedule(&mut self, here: &Here) -> Result<(), ScheduleError> {
+        if self.valid {
+            self.schedule = schedule_plan_file(&self.plan, here)?;
+            self.violations.extend(rules::over_effort(&self.plan, here, self.calendar_place));
+        }
+        Ok(())
+    }
 }
 
-/// Checks the text of a plan file.
-pub fn check_with(
+/// Checks the text of a plan file, taking the built-in task types for known.
+pub fn check(
     text: &str,
     format: Format,
     name: &str,
-    vocabulary: &Vocabulary,
     available: impl Fn(&str) -> bool,
 ) -> CheckReport {
-    let mut decoded = plan_file::decode(text, format, name, vocabulary);
+    let mut decoded = plan_file::decode(text, format, name, &Vocabulary::default());
     rules::apply(&mut decoded);
     let plan = decoded.plan;
     let facts = match resolve(&plan.tasks, available) {
@@ -94,5 +111,6 @@ pub fn check_with(
         layers: facts.layers,
         schedule: None,
         plan,
+        calendar_place: decoded.calendar_place,
     }
 }

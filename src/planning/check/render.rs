@@ -1,8 +1,9 @@
 //! A check report as lines for a person.
 
-use super::CheckReport;
-use crate::model::{CriticalPathBy, Severity, TaskId, Violation};
+use super::{CheckReport, ScheduleReport};
+use crate::model::{CriticalPathBy, Moment, Severity, TaskId, Violation};
 use crate::planning::plan_file::place;
+use crate::text::units;
 
 /// How many entries a line lists before it is cut.
 const SHOWN: usize = 12;
@@ -30,6 +31,7 @@ impl CheckReport {
             };
             lines.push(format!("  critical path  {} ({by})", listed(&self.critical_path, " › ")));
             lines.push(format!("  tokens         {} estimated", self.estimated_total_tokens));
+            lines.extend(self.schedule.as_ref().map(schedule_line));
         }
         lines
     }
@@ -54,6 +56,29 @@ impl CheckReport {
             ),
         }
     }
+}
+
+fn schedule_line(schedule: &ScheduleReport) -> String {
+    let length = units::working_minutes(schedule.makespan_minutes);
+    let first = schedule.blocks.iter().filter_map(|block| block.start_at).min();
+    let last = schedule.blocks.iter().filter_map(|block| block.finish_at).max();
+    let bound = match schedule.lower_bound_minutes {
+        bound if bound == schedule.makespan_minutes => "which is the least possible".to_owned(),
+        bound => format!("at least {} are needed", units::working_minutes(bound)),
+    };
+    match first.zip(last) {
+        Some((first, last)) => format!(
+            "  schedule       {} to {} ({}), {length} of work, {bound}",
+            local(first),
+            local(last),
+            schedule.tz.as_deref().unwrap_or_default(),
+        ),
+        None => format!("  schedule       {length} of work, {bound}"),
+    }
+}
+
+fn local(moment: Moment) -> String {
+    moment.offset.to_datetime(moment.at).strftime("%a %Y-%m-%d %H:%M").to_string()
 }
 
 fn violation_lines(name: &str, violation: &Violation) -> [String; 2] {

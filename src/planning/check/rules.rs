@@ -1,9 +1,9 @@
-//! The grammar rules that hold for plan files with durations: G301, G303 and G306.
-//!
-//! G305 needs a horizon and its capacity, which a plan file does not state.
+//! The grammar rules that hold for plan files with durations: G301, G303, G306, and G305 where the calendar has an end.
 
 use crate::model::{Link, LinkKind, Plan, Severity, TaskId, Violation};
+use crate::planning::calendar::plus_days;
 use crate::planning::plan_file::{Decoded, shown};
+use crate::planning::schedule::{Here, file_calendar};
 
 /// What a task is assumed to take when no sibling tells.
 const DEFAULT_MINUTES: u32 = 60;
@@ -69,6 +69,55 @@ pub fn too_big(plan: &Plan) -> Vec<(usize, Violation)> {
         (index, violation.about([task.id.clone()]))
     })
     .collect()
+}
+
+/// G305: more effort than the working time from the start to the deadline or the end of the horizon.
+pub(super) fn over_effort(
+    plan: &Plan,
+    here: &Here,
+    place: Option<(u32, u32)>,
+) -> Option<Violation> {
+    let stated = plan.calendar.as_ref()?;
+    let calendar = file_calendar(stated, here).ok()?;
+    let first = calendar.local_date(calendar.horizon_start());
+    let end = match (stated.deadline, stated.horizon_weeks) {
+        (Some(deadline), _) => crate::planning::calendar::resolve(deadline, calendar.zone()),
+        (None, Some(weeks)) => calendar.day_start(plus_days(first, i64::from(weeks) * 7)),
+        (None, None) => return None,
+    };
+    let available = calendar.working_minutes(end);
+    let minutes = |task: &crate::model::TaskNode| u64::from(task.duration_minutes.unwrap_or(0));
+    // One person does everything, or each resource lends its units.
+    let needed = if plan.resources.is_empty() {
+        plan.tasks.iter().map(minutes).sum::<u64>()
+    } else {
+        let of = |name: &String, capacity: u32| {
+            let units = |task: &crate::model::TaskNode| {
+                minutes(task) * u64::from(task.resources.get(name).copied().unwrap_or(0))
+            };
+            plan.tasks.iter().map(units).sum::<u64>().div_ceil(u64::from(capacity.max(1)))
+        };
+        plan.resources.iter().map(|(name, capacity)| of(name, *capacity)).max().unwrap_or(0)
+    };
+    if needed <= available {
+        return None;
+    }
+    let hours = |minutes: u64| {
+        let tenths = minutes.div_ceil(6);
+        if tenths % 10 == 0 {
+            (tenths / 10).to_string()
+        } else {
+            format!("{:.1}", tenths as f64 / 10.0)
+        }
+    };
+    let message = format!("Needs {} h, {} h available.", hours(needed), hours(available));
+    let short = hours(needed - available);
+    let later = calendar.finish_at(needed).map(|at| calendar.local_date(at));
+    let later = later.map(|day| format!("end on {day} or later, ")).unwrap_or_default();
+    let fix = format!(
+        "One of these would do: {later}{short} h more working time until then, or {short} h less work."
+    );
+    Some(placed(Violation::new("G305", Severity::Warning, message, fix), place))
 }
 
 /// G303: a lead that reaches back before its predecessor's start.

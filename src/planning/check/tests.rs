@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 fn report(text: &str) -> CheckReport {
-    check(text, Format::Toml, "plan.toml")
+    check(text, Format::Toml, "plan.toml", |tool| tool != "no.tool")
 }
 
 fn rules(report: &CheckReport) -> Vec<(&str, Option<u32>)> {
@@ -74,7 +74,7 @@ fn rules_about_time_hold_where_durations_exist() {
         "735 min are assumed, the median of the other tasks."
     );
     assert_eq!(report.critical_path_by, CriticalPathBy::Minutes);
-    assert!(check("tasks = [{ id = \"a\" }]", Format::Toml, "x").violations.is_empty());
+    assert!(check("tasks = [{ id = \"a\" }]", Format::Toml, "x", |_| true).violations.is_empty());
 }
 
 #[test]
@@ -132,4 +132,61 @@ fn the_shipped_examples_are_what_they_say() {
     assert_eq!(release.critical_path_by, CriticalPathBy::Minutes);
     let cyclic = report(include_str!("../../../assets/examples/cyclic.toml"));
     assert_eq!(rules(&cyclic), [("cycle", Some(13)), ("dependency_missing", Some(18))]);
+}
+
+/// Example 1 and 2 of the contracts, as a plan file.
+#[test]
+fn a_plan_file_with_a_calendar_has_instants_and_is_held_against_its_hours() {
+    let text = |deadline: &str| {
+        format!(
+            "[calendar]\ntz = \"Europe/Berlin\"\nstart = 2026-06-05\ndays_off = [2026-06-10]\n{deadline}\
+             [[tasks]]\nid = \"a\"\ngoal = \"x\"\nduration = \"1d\"\n\
+             [[tasks]]\nid = \"b\"\ngoal = \"x\"\nduration = \"1h\"\ndepends_on = [\"a\"]\n\
+             [[tasks]]\nid = \"c\"\ngoal = \"x\"\nduration = \"2h\"\n\
+             depends_on = [{{ task = \"b\", lag = \"1d\", lag_basis = \"elapsed\" }}]\n\
+             [[tasks]]\nid = \"d\"\ngoal = \"x\"\nduration = \"1d\"\ndepends_on = [\"c\"]\n"
+        )
+    };
+    let here = Here { tz: "UTC".into(), first_day: jiff::civil::date(2026, 1, 1) };
+    let mut report = report(&text(""));
+    report.schedule(&here).unwrap();
+    let schedule = serde_json::to_value(report.schedule.unwrap()).unwrap();
+    assert_eq!(schedule["tz"], "Europe/Berlin");
+    let at = |task: usize| {
+        let block = &schedule["blocks"][task];
+        (block["start_at"].as_str().unwrap(), block["finish_at"].as_str().unwrap())
+    };
+    assert_eq!(at(0), ("2026-06-05T09:00:00+02:00", "2026-06-05T17:00:00+02:00"));
+    assert_eq!(at(1), ("2026-06-08T09:00:00+02:00", "2026-06-08T10:00:00+02:00"));
+    assert_eq!(at(2), ("2026-06-09T10:00:00+02:00", "2026-06-09T12:00:00+02:00"));
+    assert_eq!(at(3), ("2026-06-09T12:00:00+02:00", "2026-06-11T12:00:00+02:00"));
+    assert_eq!(
+        (&schedule["blocks"][1]["start"], &schedule["blocks"][1]["finish"]),
+        (&480.into(), &540.into())
+    );
+
+    let mut short = self::report(&text("deadline = 2026-06-08\n"));
+    short.schedule(&here).unwrap();
+    let found: Vec<_> = short.violations.iter().map(|found| found.rule.as_str()).collect();
+    assert_eq!(found, ["G305"]);
+    assert_eq!(short.violations[0].message, "Needs 19 h, 16 h available.");
+    assert_eq!(short.violations[0].line, Some(1));
+    assert!(short.violations[0].suggested_fix.contains("2026-06-09"), "{:?}", short.violations);
+    assert!(
+        short.valid
+            && short.lines("plan.toml").iter().any(|line| line.contains("Fri 2026-06-05 09:00 to"))
+    );
+    let mut long = self::report(&text("horizon_weeks = 2\n"));
+    long.schedule(&here).unwrap();
+    assert!(long.violations.is_empty(), "{:?}", long.violations);
+}
+
+#[test]
+fn a_tool_that_is_not_available_does_not_decide_the_order() {
+    let report = report(
+        "[[tasks]]\nid = \"a\"\ntool_affinity = { \"no.tool\" = 0.9 }\n\
+         [[tasks]]\nid = \"b\"\ntool_affinity = { \"file.read\" = 0.4 }\n",
+    );
+    let order: Vec<_> = report.execution_order.iter().map(ToString::to_string).collect();
+    assert_eq!(order, ["b", "a"]);
 }

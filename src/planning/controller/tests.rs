@@ -344,3 +344,87 @@ fn the_pictures_hold_every_state_and_mark_the_path() {
     assert!(mermaid.contains("COLLECT_CONTEXT --> DRAFT_OUTLINE : sufficient_context *"));
     assert!(picture::dot(&walked).contains("penwidth=3"));
 }
+
+/// Whether a transition counts towards a limit, so that no path can take it for ever.
+fn counts(moved: &Transition) -> bool {
+    let counted = moved.effects.iter().any(|effect| {
+        matches!(
+            effect,
+            PlanEffect::Retry(_)
+                | PlanEffect::ClarifyRound
+                | PlanEffect::CollectAgain
+                | PlanEffect::Revision
+                | PlanEffect::Escalation
+                | PlanEffect::Continue
+                | PlanEffect::Unparsed
+                | PlanEffect::AutoRelax
+        )
+    });
+    counted || moved.to.state.turns()
+}
+
+/// The agent's own moves that count towards nothing never lead back to where they began, under any policy and with
+/// every counter anywhere.
+#[test]
+fn no_cycle_is_without_a_counter() {
+    let mut edges: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let places = places();
+    let number = |place: Place| places.iter().position(|known| *known == place);
+    for place in places.iter().filter(|place| place.state.works()) {
+        for outcome in Outcome::ALL {
+            for autonomy in [Autonomy::Low, Autonomy::Medium, Autonomy::High] {
+                for approval_policy in [
+                    ApprovalPolicy::SingleFinal,
+                    ApprovalPolicy::MilestoneApprovals,
+                    ApprovalPolicy::StrictEveryStep,
+                ] {
+                    for (spent, flag) in [(0, true), (0, false), (2, true), (2, false), (9, false)]
+                    {
+                        let mut stand = Stand::at(*place);
+                        stand.policy.autonomy = autonomy;
+                        stand.policy.approval_policy = approval_policy;
+                        stand.counters.retries =
+                            Stage::ALL.into_iter().map(|stage| (stage, spent)).collect();
+                        stand.counters.clarify_rounds = spent;
+                        stand.counters.collected_again = !flag;
+                        stand.may_ask = flag;
+                        stand.may_relax = flag;
+                        stand.offline = !flag;
+                        let Some(moved) = advance(&stand.view(), *outcome) else { continue };
+                        if !counts(&moved)
+                            && let (Some(from), Some(to)) = (number(moved.from), number(moved.to))
+                        {
+                            edges.insert((from, to));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // Taking away places that nothing leads into, again and again, leaves only cycles.
+    let mut left: BTreeSet<usize> = (0..places.len()).collect();
+    loop {
+        let entered: BTreeSet<usize> = edges
+            .iter()
+            .filter(|(from, to)| left.contains(from) && left.contains(to))
+            .map(|(_, to)| *to)
+            .collect();
+        if entered == left {
+            break;
+        }
+        left = entered;
+    }
+    let cycle: Vec<String> = left.iter().map(|at| places[*at].to_string()).collect();
+    assert!(cycle.is_empty(), "{cycle:?}");
+}
+
+#[test]
+fn the_picture_in_the_documentation_is_the_table() {
+    let page = include_str!("../../../ARCHITECTURE.md");
+    let picture = picture::mermaid(&BTreeSet::new());
+    let block = format!("```mermaid\n{}\n```", picture.trim_end());
+    assert!(
+        page.contains(&block),
+        "put the output of `planwright graph --controller` there:\n{block}"
+    );
+}

@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::{Frequency, Link, NodeType, Plan, PlanNode, PlanOutline, Recurrence, TaskNode};
-use crate::planning::schedule::{ScheduleRequest, critical_path, schedule, schedule_plan_file};
+use crate::planning::schedule::{
+    Here, ScheduleRequest, critical_path, schedule, schedule_plan_file,
+};
 
 struct Fixture {
     context: PlanContext,
@@ -177,7 +179,8 @@ fn a_task_graph_has_the_same_formats() {
         Link::finish_to_start("build"),
         Link { lag_minutes: 15, ..Link::finish_to_start("docs") },
     ];
-    let report = schedule_plan_file(&plan).unwrap().unwrap();
+    let here = Here { tz: "UTC".into(), first_day: date(2026, 6, 1) };
+    let report = schedule_plan_file(&plan, &here).unwrap().unwrap();
     assert_eq!((report.makespan_minutes, report.lower_bound_minutes), (60, 60));
     insta::assert_snapshot!(
         [

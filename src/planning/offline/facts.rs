@@ -11,16 +11,17 @@ use crate::model::{
 use super::goal::{Cadence, Goal, Period, Today};
 use super::pattern::QUICK;
 use super::sizing::{self, Hours};
-use super::template::{Sizing, Template};
+use super::template::{Sizing, Template, When};
 
 const HORIZON: &str = "horizon_weeks";
 const WEEKLY: &str = "weekly_minutes";
 const OCCURRENCE: &str = "occurrence_minutes";
 const CADENCE: &str = "cadence";
 const LEVEL: &str = "level";
+const AT: &str = "at_local";
 
 /// Facts that a person would be asked for, those with the largest effect first: effort, then dates.
-const ASKED: [&str; 5] = [HORIZON, WEEKLY, OCCURRENCE, CADENCE, LEVEL];
+const ASKED: [&str; 6] = [HORIZON, WEEKLY, OCCURRENCE, CADENCE, LEVEL, AT];
 
 /// A fact that is missing, with the value that stands in for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,6 +201,11 @@ fn fill_rhythm(context: &mut PlanContext, goal: &Goal, template: &Template) {
         let words = rhythm(goal, template).words();
         assume(context, CADENCE, &words, Some(format!("How often? ({words} is assumed)")));
     }
+    if let Some(time) = usual_time(context, goal, template) {
+        let time = time.strftime("%H:%M").to_string();
+        let question = format!("At what time of day? ({time} is assumed)");
+        assume(context, AT, &time, Some(question));
+    }
     let stated = template.cycles.iter().flat_map(|cycle| &cycle.tasks).find(|task| task.stated);
     if let Some(minutes) = stated.and_then(|task| task.minutes)
         && goal.occurrence_minutes.is_none()
@@ -207,6 +213,43 @@ fn fill_rhythm(context: &mut PlanContext, goal: &Goal, template: &Template) {
         let question = format!("How many minutes does it take each time? ({minutes} are assumed)");
         assume(context, OCCURRENCE, &minutes.to_string(), Some(question));
     }
+}
+
+/// The time of day of a routine that names a part of the day, or days on which there are no working hours: every day
+/// means every day, and a Saturday is no Monday.
+pub(super) fn usual_time(context: &PlanContext, goal: &Goal, template: &Template) -> Option<Time> {
+    let free = template.cycles.iter().any(|cycle| cycle.when == When::Any);
+    if template.pattern != PatternType::RecurringCycle || goal.at_local.is_some() || !free {
+        return None;
+    }
+    let working = &context.calendar.working;
+    let first = working.values().flatten().map(|hours| hours.start).min();
+    let has_hours = |day: &Weekday| working.get(day).is_some_and(|hours| !hours.is_empty());
+    let cadence = rhythm(goal, template);
+    let assumed = match cadence.every {
+        // Before work begins there is nothing in the way.
+        Period::Day if !Weekday::ALL.iter().all(has_hours) => {
+            first.map(|first| first.checked_sub(1.hour()).unwrap_or(first))
+        }
+        Period::Day => None,
+        _ => first.filter(|_| cadence.on.iter().any(|day| !has_hours(&Weekday::from(*day)))),
+    };
+    part_of_day(&context.goal_text).or(assumed)
+}
+
+/// What people mean by a part of the day, roughly.
+fn part_of_day(text: &str) -> Option<Time> {
+    let hour = text.split(|c: char| !c.is_alphabetic()).find_map(|word| {
+        Some(match word.to_lowercase().as_str() {
+            "morning" | "mornings" | "breakfast" => 8,
+            "noon" | "midday" | "lunch" | "lunchtime" => 12,
+            "afternoon" | "afternoons" => 15,
+            "evening" | "evenings" | "dinner" => 19,
+            "night" | "nights" | "nightly" | "bedtime" => 21,
+            _ => return None,
+        })
+    });
+    Time::new(hour?, 0, 0, 0).ok()
 }
 
 /// How often a routine or a round comes.

@@ -4,6 +4,7 @@
 //! repaired in silence: links to unknown tasks are pruned and reported, anything else that is malformed is an error.
 //! Limits: 16 MB, 20,000 tasks, 200,000 links, 128 levels of nesting.
 
+mod calendar;
 mod criteria;
 mod decoder;
 mod duration;

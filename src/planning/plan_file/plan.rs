@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::calendar;
 use super::decoder::{Decoder, FieldNames};
 use super::task::{self, Placed, SANDBOX};
 use super::tree::{Path, Tree, Value, shown};
@@ -18,6 +19,7 @@ pub(super) const PLAN_FIELDS: &[FieldNames] = &[
     ("goal", &[]),
     ("rationale", &[]),
     ("resources", &[]),
+    ("calendar", &[]),
     ("sandbox", &[]),
     ("tasks", &["nodes"]),
     ("$schema", &[]),
@@ -35,6 +37,8 @@ pub(crate) struct Decoded {
     pub(crate) plan: Plan,
     pub(crate) violations: Vec<Violation>,
     pub(crate) normalization: Vec<Normalization>,
+    /// Line and column of the calendar.
+    pub(crate) calendar_place: Option<(u32, u32)>,
     /// Line and column of each task.
     pub(crate) task_places: Vec<(u32, u32)>,
     /// Each link that was read, with its line and column, by task.
@@ -43,13 +47,14 @@ pub(crate) struct Decoded {
 
 pub(super) fn decode(mut decoder: Decoder<'_>, tree: &Tree, title: &str) -> Decoded {
     let mut plan = Plan { title: title.to_owned(), ..Plan::default() };
-    let mut placed = Vec::new();
+    let (mut placed, mut calendar_at) = (Vec::new(), None);
     if matches!(tree.value, Value::List(_)) {
         placed = tasks(&mut decoder, tree, Path::Root);
     } else if let Some(fields) = decoder.fields(tree, Path::Root, PLAN_FIELDS) {
         let at = |name| fields.get(name).map(|entry| &entry.tree);
         let path = |name| Path::Field(&Path::Root, name);
         own_fields(&mut decoder, &mut plan, at);
+        calendar_at = own_calendar(&mut decoder, &mut plan, at);
         match fields.get("tasks") {
             Some(entry) => placed = tasks(&mut decoder, &entry.tree, path(&entry.key)),
             None => decoder.bad(tree, Path::Root, "has no tasks", "Add at least one task."),
@@ -60,7 +65,8 @@ pub(super) fn decode(mut decoder: Decoder<'_>, tree: &Tree, title: &str) -> Deco
         }
     }
     check_resources(&mut decoder, &plan, &placed);
-    finish(decoder, plan, &placed)
+    let calendar_place = calendar_at.map(|at| decoder.lines.place(at));
+    Decoded { calendar_place, ..finish(decoder, plan, &placed) }
 }
 
 fn own_fields<'t>(
@@ -95,6 +101,17 @@ fn own_fields<'t>(
         let units = task::units(decoder, tree, path, 1);
         plan.resources.extend(units.into_iter().map(|(name, units, _)| (name, units)));
     }
+}
+
+/// The calendar, and where it stands.
+fn own_calendar<'t>(
+    decoder: &mut Decoder<'_>,
+    plan: &mut Plan,
+    at: impl Fn(&'static str) -> Option<&'t Tree>,
+) -> Option<usize> {
+    let tree = at("calendar")?;
+    plan.calendar = calendar::decode(decoder, tree, Path::Field(&Path::Root, "calendar"));
+    Some(tree.span.start)
 }
 
 /// Decodes the tasks, given as a list or as a table from id to task.
@@ -258,6 +275,7 @@ fn finish(mut decoder: Decoder<'_>, mut plan: Plan, placed: &[Placed]) -> Decode
         plan,
         violations: decoder.violations,
         normalization: decoder.normalization,
+        calendar_place: None,
     }
 }
 

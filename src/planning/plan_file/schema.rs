@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
+use super::calendar::{CALENDAR_FIELDS, DAYS};
 use super::decoder::FieldNames;
 use super::link::LINK_FIELDS;
 use super::plan::PLAN_FIELDS;
@@ -27,6 +28,8 @@ struct PlanSchema {
     /// Capacities of shared resources.
     #[schemars(extend("additionalProperties" = {"type": "integer", "minimum": 1}))]
     resources: Option<BTreeMap<String, u32>>,
+    /// When work may happen. Without one, time is plain minutes from 0.
+    calendar: Option<CalendarSchema>,
     /// The sandbox of shell tasks that state none.
     sandbox: Option<SandboxChoice>,
     /// The tasks, as a list or as a table from id to task.
@@ -34,6 +37,58 @@ struct PlanSchema {
     /// The address of this schema.
     #[schemars(rename = "$schema")]
     schema: Option<String>,
+}
+
+/// When work may happen, from when on and until when.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Calendar")]
+#[expect(dead_code, reason = "described, never read")]
+struct CalendarSchema {
+    /// An IANA time zone such as `Europe/Berlin`. Defaults to that of the machine.
+    tz: Option<String>,
+    /// The hours of each day of the week. Defaults to Monday to Friday, 09:00 to 17:00.
+    working: Option<Week>,
+    /// Dates without work.
+    days_off: Option<Vec<String>>,
+    /// Hours of single dates, which replace those of the week.
+    extra_working: Option<BTreeMap<String, DayHours>>,
+    /// The first day. Defaults to tomorrow.
+    start: Option<String>,
+    /// A date, which counts to its end, or a local time.
+    deadline: Option<String>,
+    /// How many weeks there are, where no deadline is given.
+    #[schemars(range(min = 1, max = 520))]
+    horizon_weeks: Option<u16>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "described, never read")]
+struct Week {
+    mon: Option<DayHours>,
+    tue: Option<DayHours>,
+    wed: Option<DayHours>,
+    thu: Option<DayHours>,
+    fri: Option<DayHours>,
+    sat: Option<DayHours>,
+    sun: Option<DayHours>,
+}
+
+/// Hours such as "09:00-17:00", or a list of them.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum DayHours {
+    One(HoursSchema),
+    List(Vec<HoursSchema>),
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "described, never read")]
+enum HoursSchema {
+    Text(String),
+    Span { start: String, end: String },
 }
 
 #[derive(JsonSchema)]
@@ -183,7 +238,13 @@ pub fn schema() -> Value {
     let mut schema = SchemaGenerator::default().into_root_schema_for::<PlanSchema>().to_value();
     add_aliases(&mut schema, PLAN_FIELDS);
     let mut nothing = Value::Null;
-    for (name, fields) in [("Task", TASK_FIELDS), ("Link", LINK_FIELDS)] {
+    let parts = [
+        ("Task", TASK_FIELDS),
+        ("Link", LINK_FIELDS),
+        ("Calendar", CALENDAR_FIELDS),
+        ("Week", DAYS),
+    ];
+    for (name, fields) in parts {
         add_aliases(schema.pointer_mut(&format!("/$defs/{name}")).unwrap_or(&mut nothing), fields);
     }
     schema
@@ -238,5 +299,7 @@ mod tests {
         assert_eq!(described("/properties"), read(PLAN_FIELDS));
         assert_eq!(described("/$defs/Task/properties"), read(TASK_FIELDS));
         assert_eq!(described("/$defs/Link/properties"), read(LINK_FIELDS));
+        assert_eq!(described("/$defs/Calendar/properties"), read(CALENDAR_FIELDS));
+        assert_eq!(described("/$defs/Week/properties"), read(DAYS));
     }
 }

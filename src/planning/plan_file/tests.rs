@@ -8,8 +8,8 @@ use serde_json::json;
 use super::*;
 use crate::model::task::CriterionOn;
 use crate::model::{
-    ExitCriterion, LagBasis, Link, LinkKind, LinkOrigin, Origin, Repeat, RunKind, SandboxChoice,
-    TaskNode,
+    ExitCriterion, FileCalendar, LagBasis, Link, LinkKind, LinkOrigin, Origin, Repeat, RunKind,
+    SandboxChoice, TaskNode,
 };
 
 const RELEASE: &str = r#"
@@ -348,13 +348,49 @@ fn any_task(count: usize, index: usize) -> impl Strategy<Value = TaskNode> {
     )
 }
 
+fn a_calendar() -> FileCalendar {
+    let text = "[calendar]\ntz = \"Europe/Berlin\"\nstart = 2026-06-01\ndeadline = \"2026-07-10T17:00\"\n\
+        days_off = [2026-06-04]\nworking = { monday = \"09:00-12:30\", tue = [{ start = \"8:00\", end = \"24:00\" }] }\n\
+        extra_working = { 2026-06-06 = [\"10:00-11:00\", \"12:00-13:00\"] }\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\n";
+    toml(text).unwrap().plan.calendar.unwrap()
+}
+
+#[test]
+fn a_calendar_is_read_and_what_is_wrong_with_it_is_told_with_its_place() {
+    let calendar = a_calendar();
+    assert_eq!(calendar.hours.weekly_minutes(), 210 + 16 * 60);
+    assert_eq!(calendar.deadline, Some(jiff::civil::date(2026, 7, 10).at(17, 0, 0, 0)));
+    let tasks = "[[tasks]]\nid = \"a\"\ndescription = \"x\"\n";
+    for (line, words) in [
+        ("tz = \"Europe/Berln\"", "Did you mean Europe/Berlin?"),
+        ("start = \"2026-02-30\"", "no date"),
+        ("deadline = \"soon\"", "no time"),
+        ("days_off = [\"2026-13-01\"]", "no date"),
+        ("working = { mon = \"17:00-09:00\" }", "ends before it begins"),
+        ("working = { mon = \"25:00-26:00\" }", "no span of hours"),
+        ("working = { mon = [] }", "no working hours"),
+        ("working = { mondy = \"09:00-17:00\" }", "`monday`"),
+        ("horizon_weeks = 0", "out of range"),
+        ("hours = 8", "not a field"),
+        ("start = 2026-06-01\ndeadline = 2026-05-01", "before the start"),
+    ] {
+        let error = toml(&format!("[calendar]\n{line}\n{tasks}")).unwrap_err();
+        let PlanFileError::Invalid { violations, .. } = error else { panic!("{error}") };
+        let [found] = violations.as_slice() else { panic!("{line}: {violations:?}") };
+        let told = format!("{} {}", found.message, found.suggested_fix);
+        assert!(told.contains(words), "{line}: {told}");
+        assert!(found.line.is_some_and(|line| line <= 3), "{found:?}");
+    }
+}
+
 fn any_plan() -> impl Strategy<Value = Plan> {
     (1usize..6).prop_flat_map(|count| {
         let tasks: Vec<_> = (0..count).map(|index| any_task(count, index)).collect();
         ("[a-zé ]{0,5}[a-z]", prop::option::of(any_text()), tasks).prop_map(
             |(title, goal, tasks)| {
                 let resources = BTreeMap::from([("people".to_owned(), 3), ("ro om".to_owned(), 1)]);
-                Plan { title, rationale: goal.clone(), goal, resources, tasks }
+                let calendar = goal.as_ref().map(|_| a_calendar());
+                Plan { title, rationale: goal.clone(), goal, resources, calendar, tasks }
             },
         )
     })

@@ -8,8 +8,8 @@ use toml_edit::{Array, InlineTable, Key, Value};
 use super::duration::{self, Day};
 use crate::model::task::{CriterionOn, DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use crate::model::{
-    ExitCriterion, LagBasis, Link, LinkKind, LinkOrigin, Origin, Plan, Repeat, RunKind,
-    SandboxChoice, TaskNode,
+    ExitCriterion, FileCalendar, Interval, LagBasis, Link, LinkKind, LinkOrigin, Origin, Plan,
+    Repeat, RunKind, SandboxChoice, TaskNode, Weekday,
 };
 
 /// Writes a plan file. Reading it back gives the same plan, save that TOML has no null: such values in `metadata`
@@ -32,11 +32,49 @@ pub fn write_toml(plan: &Plan) -> String {
             line(&mut out, name, i64::from(*capacity));
         }
     }
+    if let Some(calendar) = &plan.calendar {
+        out.push_str("\n[calendar]\n");
+        write_calendar(&mut out, calendar);
+    }
     for task in &plan.tasks {
         out.push_str("\n[[tasks]]\n");
         write_task(&mut out, task);
     }
     out
+}
+
+fn write_calendar(out: &mut String, calendar: &FileCalendar) {
+    if !calendar.hours.tz.is_empty() {
+        line(out, "tz", calendar.hours.tz.as_str());
+    }
+    if let Some(start) = calendar.start {
+        line(out, "start", start.to_string());
+    }
+    if let Some(deadline) = calendar.deadline {
+        line(out, "deadline", deadline.to_string());
+    }
+    if let Some(weeks) = calendar.horizon_weeks {
+        line(out, "horizon_weeks", i64::from(weeks));
+    }
+    let span = |span: &Interval| Value::from(format!("{:.0}-{:.0}", span.start, span.end));
+    let spans = |spans: &[Interval]| Value::Array(spans.iter().map(span).collect());
+    let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    let days = names.iter().zip(Weekday::ALL);
+    let days = days.filter_map(|(name, day)| {
+        calendar.hours.working.get(&day).map(|hours| (*name, spans(hours)))
+    });
+    line(out, "working", table(days));
+    if !calendar.hours.days_off.is_empty() {
+        let days = calendar.hours.days_off.iter().map(ToString::to_string);
+        line(out, "days_off", days.collect::<Array>());
+    }
+    if !calendar.hours.extra_working.is_empty() {
+        let mut days = InlineTable::new();
+        for (day, hours) in &calendar.hours.extra_working {
+            days.insert(day.to_string(), spans(hours));
+        }
+        line(out, "extra_working", days);
+    }
 }
 
 fn line(out: &mut String, name: &str, value: impl Into<Value>) {

@@ -57,8 +57,16 @@ struct Run<'a, 'b> {
     windows: Windows,
     room: Room<'b>,
     layout: Layout,
-    /// For each item how many predecessors have no place yet.
+    /// For each item how many of its links start from something that has no place yet.
     waiting: Vec<usize>,
+    groups: Vec<Placed>,
+}
+
+/// How much of a group of predecessors is placed.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    missing: usize,
+    span: Option<Span>,
 }
 
 /// Places everything that has a place, in the order of the ranks.
@@ -69,15 +77,21 @@ pub(super) fn generate(
     windows: Windows,
 ) -> Layout {
     let count = problem.network.items.len();
+    let groups: Vec<Placed> = problem
+        .network
+        .groups
+        .iter()
+        .map(|group| Placed { missing: group.members, span: None })
+        .collect();
     let mut waiting = vec![0; count];
-    for list in &problem.network.successors {
-        for &to in list {
-            waiting[to] += 1;
-        }
+    for (link, &group) in problem.network.links.iter().zip(&problem.network.group_of) {
+        waiting[link.to] += usize::from(groups[group].missing > 0);
     }
     let layout = Layout { spans: vec![None; count], blocks: vec![Vec::new(); count] };
-    let room = Room::new(problem.axis, problem.limits, problem.taken);
-    let mut run = Run { problem, windows, room, layout, waiting };
+    let least = problem.network.items.iter().map(super::network::Item::open_minutes);
+    let least = least.filter(|&minutes| minutes > 0).min().unwrap_or(0);
+    let room = Room::new(problem.axis, problem.limits, problem.taken, least);
+    let mut run = Run { problem, windows, room, layout, waiting, groups };
     run.settle();
     run.order(ranks, scheme);
     run.layout
@@ -172,14 +186,34 @@ impl Run<'_, '_> {
                 continue;
             }
             now = now.max(self.layout.spans[index].map_or(0, |span| span.start));
-            for &to in &self.problem.network.successors[index] {
-                self.waiting[to] = self.waiting[to].saturating_sub(1);
+            for to in self.release(index) {
                 if self.waiting[to] == 0 && !entered[to] {
                     entered[to] = true;
                     enter(self, to, now, &mut queue, &mut parked);
                 }
             }
         }
+    }
+
+    /// Counts a placed item in its groups; gives back what waited for those that are now complete.
+    fn release(&mut self, index: usize) -> Vec<usize> {
+        let network = self.problem.network;
+        let Some(span) = self.layout.spans[index] else { return Vec::new() };
+        let mut freed = Vec::new();
+        for &group in &network.groups_of[index] {
+            let placed = &mut self.groups[group];
+            placed.missing = placed.missing.saturating_sub(1);
+            placed.span = Some(placed.span.map_or(span, |all| all.joined(span)));
+            if placed.missing > 0 {
+                continue;
+            }
+            for &link in &network.groups[group].links {
+                let to = network.links[link].to;
+                self.waiting[to] = self.waiting[to].saturating_sub(1);
+                freed.push(to);
+            }
+        }
+        freed
     }
 
     fn is_settled(&self, index: usize) -> bool {
@@ -254,7 +288,20 @@ impl Run<'_, '_> {
 
     /// The least start and finish that the links allow; none if a predecessor has no place.
     fn bounds(&self, index: usize) -> Option<(u64, u64)> {
-        bounds(self.problem.network, self.room.axis(), &self.layout.spans, index)
+        let (network, axis) = (self.problem.network, self.room.axis());
+        let (mut start, mut finish) = (0, 0);
+        for &at in &network.into[index] {
+            let (link, placed) = (&network.links[at], self.groups[network.group_of[at]]);
+            if placed.missing > 0 {
+                return None;
+            }
+            let Some(from) = placed.span else { continue };
+            match axis.bound(link.kind, link.lag, link.basis, from) {
+                Bound::Start(at) => start = start.max(at),
+                Bound::Finish(at) => finish = finish.max(at),
+            }
+        }
+        Some((start, finish))
     }
 }
 
@@ -270,10 +317,7 @@ pub(super) fn bounds(
         let mut from: Option<Span> = None;
         for &source in link.from.iter() {
             let span = spans.get(source).copied().flatten()?;
-            from = Some(from.map_or(span, |all| Span {
-                start: all.start.min(span.start),
-                finish: all.finish.max(span.finish),
-            }));
+            from = Some(from.map_or(span, |all| all.joined(span)));
         }
         let Some(from) = from else { continue };
         match axis.bound(link.kind, link.lag, link.basis, from) {

@@ -8,9 +8,11 @@ mod assemble;
 mod axis;
 mod generate;
 mod horizon;
+mod moved;
 mod network;
 mod passes;
 mod place;
+mod plan_file;
 mod relax;
 mod rules;
 mod run;
@@ -21,7 +23,8 @@ mod tests;
 mod timing;
 
 pub(crate) use assemble::weeks;
-pub use shared::schedule_plan_file;
+pub use moved::{MoveWish, Moved, move_block};
+pub use plan_file::{Here, file_calendar, schedule_plan_file};
 pub use timing::{LeafTiming, critical_path, timings};
 
 use jiff::Timestamp;

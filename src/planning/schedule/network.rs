@@ -7,7 +7,8 @@ use jiff::civil::Date;
 
 use super::ScheduleRequest;
 use crate::model::{
-    Dependency, LagBasis, LinkKind, NodeStatus, NodeTree, NodeType, PlanNode, Roadmap, TaskId,
+    Dependency, Frequency, LagBasis, LinkKind, NodeStatus, NodeTree, NodeType, PlanNode, Roadmap,
+    TaskId,
 };
 use crate::planning::calendar::{Rule, WorkCalendar, minute_of, plus_days, resolve};
 
@@ -72,23 +73,50 @@ pub(super) struct Network {
     pub into: Vec<Vec<usize>>,
     /// For each item those that wait for it.
     pub successors: Vec<Vec<usize>>,
+    /// Predecessors that links share, such as all leaves of a phase.
+    pub groups: Vec<Group>,
+    /// For each link its group.
+    pub group_of: Vec<usize>,
+    /// For each item the groups it belongs to.
+    pub groups_of: Vec<Vec<usize>>,
+}
+
+/// What one or more links wait for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    pub members: usize,
+    /// The links that start from it.
+    pub links: Vec<usize>,
 }
 
 impl Network {
     pub(super) fn from_parts(items: Vec<Item>, links: Vec<ItemLink>) -> Self {
         let mut into = vec![Vec::new(); items.len()];
         let mut successors = vec![Vec::new(); items.len()];
+        let mut groups_of = vec![Vec::new(); items.len()];
+        let (mut groups, mut group_of) = (Vec::<Group>::new(), Vec::with_capacity(links.len()));
+        let mut known: HashMap<*const usize, usize> = HashMap::new();
         for (index, link) in links.iter().enumerate() {
             into[link.to].push(index);
             for &from in link.from.iter() {
                 successors[from].push(link.to);
             }
+            // Links onto the leaves of a container share one list of predecessors.
+            let group = *known.entry(link.from.as_ptr()).or_insert_with(|| {
+                for &from in link.from.iter() {
+                    groups_of[from].push(groups.len());
+                }
+                groups.push(Group { members: link.from.len(), links: Vec::new() });
+                groups.len() - 1
+            });
+            groups[group].links.push(index);
+            group_of.push(group);
         }
         for list in &mut successors {
             list.sort_unstable();
             list.dedup();
         }
-        Self { items, links, into, successors }
+        Self { items, links, into, successors, groups, group_of, groups_of }
     }
 }
 
@@ -186,6 +214,14 @@ impl<'a> Builder<'a> {
         let anchor = self.changes.anchors.get(&root.id).map_or(start, |anchor| start.max(*anchor));
         let last = plus_days(self.end, -1);
         let mut dates = Rule::from(recurrence).dates(anchor, last);
+        // Without an hour of its own, what comes every day comes on the days on which there is work.
+        if recurrence.freq == Frequency::Daily && recurrence.at_local.is_none() {
+            dates.retain(|date| {
+                let [from, to] =
+                    [*date, plus_days(*date, 1)].map(|day| self.calendar.day_start(day));
+                self.calendar.working_between(from, to) > 0
+            });
+        }
         dates.truncate(MAX_ITEMS.saturating_sub(self.items.len()));
         let offset = i64::from(self.before_in_session(leaf, root));
         let series = self.roadmap.nodes.iter().position(|node| node.id == root.id);

@@ -1,5 +1,7 @@
 //! Finds room for one item: blocks between the least and the longest length, with breaks, under the caps.
 
+use std::cell::Cell;
+
 use super::axis::{Axis, Piece};
 use super::network::Item;
 
@@ -27,6 +29,10 @@ pub(super) struct Room<'a> {
     day_used: Vec<u64>,
     week_used: Vec<u64>,
     week_phases: Vec<Vec<usize>>,
+    /// For each piece itself or a later one: what lies between has no room for any item.
+    skip: Vec<Cell<usize>>,
+    /// The shortest block that any item could use.
+    least: u64,
 }
 
 /// Where a walk through the pieces is.
@@ -38,7 +44,8 @@ struct Walk {
 }
 
 impl<'a> Room<'a> {
-    pub(super) fn new(axis: &'a Axis, limits: Limits, taken: &'a [(i64, i64)]) -> Self {
+    /// `least` is the length of the shortest item.
+    pub(super) fn new(axis: &'a Axis, limits: Limits, taken: &'a [(i64, i64)], least: u32) -> Self {
         Self {
             axis,
             limits,
@@ -47,7 +54,50 @@ impl<'a> Room<'a> {
             day_used: vec![0; axis.days],
             week_used: vec![0; axis.weeks],
             week_phases: vec![Vec::new(); axis.weeks],
+            skip: (0..=axis.pieces.len()).map(Cell::new).collect(),
+            least: u64::from(Sizes::new(least, limits).least(least)),
         }
+    }
+
+    /// Leaves out the pieces of a day or week that is full, which never empties again.
+    fn close_if_full(&mut self, at: i64, (day, week): (usize, usize)) {
+        let used = |list: &[u64], index: usize| list.get(index).copied().unwrap_or(0);
+        let day_full = self.limits.daily.saturating_sub(used(&self.day_used, day)) < self.least;
+        let week_full = self.limits.weekly.is_some_and(|weekly| {
+            let available = self.axis.week_minutes.get(week).copied().unwrap_or(0);
+            weekly.min(available).saturating_sub(used(&self.week_used, week)) < self.least
+        });
+        if !day_full && !week_full {
+            return;
+        }
+        let pieces = &self.axis.pieces;
+        let inside = |piece: &Piece| piece.week == week && (week_full || piece.day == day);
+        let near = pieces.partition_point(|piece| piece.to <= at);
+        let first = pieces[..near].iter().rposition(|piece| !inside(piece)).map_or(0, |at| at + 1);
+        for (index, piece) in pieces.iter().enumerate().skip(first) {
+            if index >= near && !inside(piece) {
+                break;
+            }
+            if inside(piece) {
+                self.skip[index].set(index + 1);
+            }
+        }
+    }
+
+    /// The first piece from `index` on that is not full.
+    fn open_from(&self, index: usize) -> usize {
+        let next = |index: usize| self.skip.get(index).map_or(index, Cell::get);
+        let mut end = index;
+        while next(end) != end {
+            end = next(end);
+        }
+        let mut at = index;
+        while at != end {
+            let after = next(at);
+            self.skip[at].set(end);
+            at = after;
+        }
+        end
     }
 
     pub(super) fn axis(&self) -> &'a Axis {
@@ -70,6 +120,7 @@ impl<'a> Room<'a> {
         {
             phases.push(phase);
         }
+        self.close_if_full(block.0, at);
     }
 
     /// Whether a span is free of others' time and of our own blocks.
@@ -114,7 +165,11 @@ impl<'a> Room<'a> {
             day: (usize::MAX, 0),
             week: (usize::MAX, 0),
         };
+        let all = std::ptr::eq(pieces, self.axis.pieces.as_slice());
         while open > 0 {
+            if all {
+                walk.index = self.open_from(walk.index);
+            }
             let piece = *pieces.get(walk.index)?;
             if piece.from >= due {
                 return None;

@@ -21,13 +21,24 @@ pub(super) struct Score {
 /// Above this many items the passes cost more than they could gain.
 const JUSTIFY_BELOW: usize = 2_000;
 
+/// How many leaves the usual number of tries is meant for.
+const USUAL_LEAVES: u64 = 120;
+/// So many tries are made however large a plan is.
+const LEAST_TRIES: u64 = 16;
+
+/// The tries that a plan of so many leaves gets: a try costs as much more as there are more leaves.
+pub(super) fn tries(iterations: u64, leaves: usize) -> u64 {
+    let leaves = (leaves as u64).max(USUAL_LEAVES);
+    (iterations.saturating_mul(USUAL_LEAVES) / leaves).max(LEAST_TRIES).min(iterations)
+}
+
 /// Finds a good layout. The same problem, count and seed give the same layout.
 pub(super) fn search(problem: &Problem<'_>, iterations: u64, seed: u64) -> (Layout, Score) {
     let timing = Timing::new(problem.network, Clock::Working(problem.axis));
     let mut search = Search { problem, best: None, seed, floor: floor(problem, &timing) };
     search.first(&timing);
     search.justify();
-    search.improve(iterations);
+    search.improve(tries(iterations, problem.network.items.len()));
     search.best.map_or_else(
         || (Layout::default(), score(problem, &Layout::default())),
         |best| (best.layout, best.score),

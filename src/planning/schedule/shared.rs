@@ -6,10 +6,10 @@ use super::axis::Axis;
 use super::generate::{Layout, bounds};
 use super::horizon::Horizon;
 use super::network::{Item, Network};
+use super::search::tries;
 use super::{ScheduleError, ScheduleRequest};
-use crate::model::{LagBasis, LinkKind, Plan, TaskId};
+use crate::model::{LagBasis, LinkKind};
 use crate::planning::calendar::Span;
-use crate::planning::check::{BlockReport, ScheduleReport, fill_estimates};
 use crate::planning::rcpsp::{
     Effort, Link, LinkKind as Kind, Problem, RcpspError, Solution, solve,
 };
@@ -17,12 +17,10 @@ use crate::planning::rcpsp::{
 /// Schedules of the resource search for each one of the one-person search, which costs as much more.
 const EFFORT_FACTOR: u64 = 5;
 /// How often an elapsed lag is raised until it holds on the calendar.
-const LAG_ROUNDS: usize = 8;
-/// The effort for a plan file.
-const FILE_ITERATIONS: u64 = 2_000;
+pub(super) const LAG_ROUNDS: usize = 8;
 
 /// The least waiting time of a link in working minutes, where its lag is elapsed.
-type Raised = HashMap<usize, i32>;
+pub(super) type Raised = HashMap<usize, i32>;
 
 /// Lays the items of a network out under the roadmap's capacities.
 pub(super) fn layout(
@@ -41,7 +39,10 @@ pub(super) fn layout(
     let mut round = 0;
     loop {
         let problem = problem(request, network, &free, !blocked.is_empty(), &raised)?;
-        let effort = Effort { iterations: iterations * EFFORT_FACTOR, seed: request.seed };
+        let effort = Effort {
+            iterations: tries(iterations, network.items.len()) * EFFORT_FACTOR,
+            seed: request.seed,
+        };
         let solution = solve(&problem, effort).map_err(|error| named(request, network, error))?;
         let layout = lay_out(network, axis, &free, &solution, horizon);
         round += 1;
@@ -94,7 +95,7 @@ fn problem(
     Ok(Problem { durations, links, capacities, demands, release: release.collect() })
 }
 
-fn kind(kind: LinkKind) -> Kind {
+pub(super) fn kind(kind: LinkKind) -> Kind {
     match kind {
         LinkKind::FS => Kind::Fs,
         LinkKind::SS => Kind::Ss,
@@ -164,7 +165,7 @@ fn named(request: &ScheduleRequest<'_>, network: &Network, error: RcpspError) ->
     named_by(error, leaf, &request.roadmap.resources)
 }
 
-fn named_by(
+pub(super) fn named_by(
     error: RcpspError,
     leaf: impl Fn(usize) -> String,
     resources: &BTreeMap<String, u32>,
@@ -187,69 +188,4 @@ fn named_by(
             ScheduleError::TooLong { minutes: 0 }
         }
     }
-}
-
-/// Schedules the tasks of a plan file in plain minutes from 0; none if no task has a duration.
-///
-/// Missing durations are filled in as G301 says. Without declared resources one person does everything.
-pub fn schedule_plan_file(plan: &Plan) -> Result<Option<ScheduleReport>, ScheduleError> {
-    if plan.tasks.iter().all(|task| task.duration_minutes.is_none()) {
-        return Ok(None);
-    }
-    let mut plan = plan.clone();
-    fill_estimates(&mut plan);
-    let problem = file_problem(&plan)?;
-    let leaf =
-        |index: usize| plan.tasks.get(index).map_or_else(String::new, |task| task.id.to_string());
-    let effort = Effort { iterations: FILE_ITERATIONS, seed: 0 };
-    let solution =
-        solve(&problem, effort).map_err(|error| named_by(error, leaf, &plan.resources))?;
-    let mut blocks: Vec<BlockReport> = plan
-        .tasks
-        .iter()
-        .zip(solution.starts.iter().zip(&problem.durations))
-        .map(|(task, (&start, &minutes))| {
-            let start = u64::from(start);
-            BlockReport { task: task.id.clone(), start, finish: start + u64::from(minutes) }
-        })
-        .collect();
-    blocks.sort_by(|a, b| (a.start, &a.task).cmp(&(b.start, &b.task)));
-    Ok(Some(ScheduleReport {
-        makespan_minutes: u64::from(solution.makespan),
-        lower_bound_minutes: u64::from(solution.lower_bound),
-        blocks,
-    }))
-}
-
-fn file_problem(plan: &Plan) -> Result<Problem, ScheduleError> {
-    let position: HashMap<&TaskId, usize> =
-        plan.tasks.iter().enumerate().rev().map(|(index, task)| (&task.id, index)).collect();
-    let names: Vec<&String> = plan.resources.keys().collect();
-    let alone = plan.resources.is_empty();
-    let mut problem = Problem {
-        capacities: if alone { vec![1] } else { plan.resources.values().copied().collect() },
-        ..Problem::default()
-    };
-    for (to, task) in plan.tasks.iter().enumerate() {
-        problem.durations.push(task.duration_minutes.unwrap_or(0));
-        let known =
-            task.dependencies.iter().filter_map(|link| Some((*position.get(&link.task)?, link)));
-        let links = known.filter(|(from, _)| *from != to).map(|(from, link)| Link {
-            from,
-            to,
-            kind: kind(link.kind),
-            lag: link.lag_minutes,
-        });
-        problem.links.extend(links);
-        let mut demand = Vec::new();
-        for (name, &units) in task.resources.iter().filter(|_| !alone) {
-            let Ok(resource) = names.binary_search(&name) else {
-                let leaf = task.id.to_string();
-                return Err(ScheduleError::UnknownResource { leaf, resource: name.clone() });
-            };
-            demand.push((resource, units));
-        }
-        problem.demands.push(if alone { vec![(0, 1)] } else { demand });
-    }
-    Ok(problem)
 }

@@ -37,6 +37,8 @@ pub fn plan_of(context: &PlanContext, roadmap: &Roadmap, schedule: Option<&Sched
         goal: Some(context.goal_text.clone()),
         rationale: roadmap.chosen_option().map(|option| option.rationale.clone()),
         resources: roadmap.resources.clone(),
+        // A plan made of a schedule has its times there.
+        calendar: None,
         tasks,
     }
 }

@@ -26,6 +26,7 @@ fn speech() -> Speech {
         violations: vec![],
         why: Some("launches need an audience".into()),
         next_step: Some("look at the first phase".into()),
+        aside: None,
         cta: Some(cta()),
     }
 }
@@ -167,7 +168,7 @@ fn any_speech() -> impl Strategy<Value = Speech> {
     (texts(), texts(), texts(), maybe(), maybe(), ask, form).prop_map(
         |(lead, points, violations, why, next_step, ask, form)| {
             let cta = Some(Cta { ask, form });
-            Speech { lead, points, violations, why, next_step, cta }
+            Speech { lead, points, violations, why, next_step, aside: None, cta }
         },
     )
 }

@@ -1,8 +1,11 @@
 //! What a person reads of planning and of agents at work.
 
+use serde_json::Value;
+
 use super::{EntryKind, Projection};
 use crate::event::{AgentEvent, PlanningEvent};
-use crate::model::{CommentOutcome, Place, PlanState};
+use crate::model::{CommentOutcome, Place, PlanState, ReActStep};
+use crate::text::units::counted;
 
 /// The kind of step an event of planning or of an agent is by its wire name; `None` for those that only keep books.
 pub(super) fn of_wire(kind: &str) -> Option<EntryKind> {
@@ -70,15 +73,16 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
             format!("pattern {} / {subtype}, {:.2}", choice.pattern.pattern_type, choice.confidence)
         }
         PlanningEvent::OutlineDrafted { outline, by, .. } => {
-            format!("outline v{} with {} nodes by {by}", outline.version, outline.nodes.len())
+            let nodes = counted(outline.nodes.len(), "node");
+            format!("outline v{} with {nodes} by {by}", outline.version)
         }
         PlanningEvent::RoadmapDrafted { roadmap, by, .. } => format!(
-            "roadmap of {} h with {} links by {by}",
+            "roadmap of {} h with {} by {by}",
             roadmap.total_minutes.div_ceil(60),
-            roadmap.dependencies.len()
+            counted(roadmap.dependencies.len(), "link")
         ),
         PlanningEvent::ScheduleDrafted { schedule, by } => {
-            format!("schedule with {} blocks by {by}", schedule.blocks.len())
+            format!("schedule with {} by {by}", counted(schedule.blocks.len(), "block"))
         }
         PlanningEvent::Judged { stage, judgement } => {
             let lines: Vec<String> = judgement
@@ -154,7 +158,7 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
         }
         PlanningEvent::IdeasOffered { ideas } => {
             body = Some(ideas.join("\n"));
-            format!("{} ideas", ideas.len())
+            counted(ideas.len(), "idea")
         }
         PlanningEvent::Troubled { what } => what.clone(),
         PlanningEvent::DrafterSet { drafter } => format!("drafted by {drafter} from here on"),
@@ -202,12 +206,11 @@ pub(super) fn agent(event: &AgentEvent) -> Option<Projection> {
     let (text, body) = match event {
         AgentEvent::ModelFailed { failure, .. } => (failure.message.clone(), None),
         AgentEvent::Partial { text, .. } => headed(text),
-        AgentEvent::Thought { step, .. }
-        | AgentEvent::Acted { step, .. }
-        | AgentEvent::Observed { step, .. } => headed(&step.content),
+        AgentEvent::Thought { step, .. } => headed(&spoken(step)),
+        AgentEvent::Acted { step, .. } | AgentEvent::Observed { step, .. } => headed(&step.content),
         AgentEvent::Decided { decision, .. } => decided(decision),
         AgentEvent::Gated { decision } => {
-            let full = decision.get("should_escalate").and_then(serde_json::Value::as_bool);
+            let full = decision.get("should_escalate").and_then(Value::as_bool);
             let reason = decision.get("reason").and_then(|value| value.as_str()).unwrap_or("");
             let text = match full {
                 Some(true) => format!("a full run is needed: {reason}"),
@@ -230,10 +233,24 @@ pub(super) fn agent(event: &AgentEvent) -> Option<Projection> {
 }
 
 /// What an executor, a planner or the rules above them decided.
-fn decided(decision: &serde_json::Value) -> (String, Option<String>) {
+fn decided(decision: &Value) -> (String, Option<String>) {
+    if let Some(by) = decision.get("permission") {
+        return (permitted(by), None);
+    }
     let word = |name: &str| decision.get(name).and_then(|value| value.as_str());
     let reasoning = word("reasoning").unwrap_or_default().to_owned();
     let step = word("step");
+    if let Some(by) = decision.pointer("/permission/by").and_then(Value::as_str) {
+        let words = decision.pointer("/permission/words").and_then(Value::as_str);
+        let why = match by {
+            "harmless" => "it changes nothing outside",
+            "plan" => "the approved plan lists it",
+            "phase" => "you allowed its kind for this phase",
+            "person" => "you said yes to this call",
+            _ => words.unwrap_or("a rule"),
+        };
+        return (format!("{} may run: {why}", word("tool").unwrap_or("it")), None);
+    }
     let text = match (word("_type"), word("action")) {
         (Some("TASK_BEGUN"), Some("resume")) => {
             return (format!("goes on with {}", step.unwrap_or("the task")), None);
@@ -245,7 +262,30 @@ fn decided(decision: &serde_json::Value) -> (String, Option<String>) {
         (Some("REJECTED"), _) => return (format!("turned down: {reasoning}"), None),
         (Some("COMPACTED"), _) => return (format!("shortened: {reasoning}"), None),
         (Some("NORMALIZATION"), _) => return (format!("corrected: {reasoning}"), None),
-        (Some("GATE_DECISION"), Some(action)) => format!("{action}: {reasoning}"),
+        (Some("SCOUT_COMPLETED"), _) => {
+            let complexity = decision.pointer("/signals/complexity").and_then(Value::as_f64);
+            let seen = complexity.map(|value| format!(": complexity {value:.2}"));
+            return (format!("scout pass{}", seen.unwrap_or_default()), None);
+        }
+        (Some("GATE_DECISION"), Some(action)) => {
+            let why = if reasoning == "no_signal" { "no signal asks for more" } else { &reasoning };
+            return (format!("{action}: {}", why.replace('_', " ")), None);
+        }
+        (Some("PLANNER_DECISION"), Some("EXECUTE")) => {
+            let kind = word("task_type").unwrap_or_default();
+            return (format!("planner: go ahead as {kind}; {reasoning}"), None);
+        }
+        (Some("PLANNER_DECISION"), _) => {
+            return (format!("planner: that is all; {reasoning}"), None);
+        }
+        (Some("EXECUTOR_DECISION"), Some("CALL_TOOL")) => {
+            let tool = decision.pointer("/tool/name").and_then(Value::as_str).unwrap_or("a tool");
+            return (format!("next: {} with {tool}", step.unwrap_or("a step")), None);
+        }
+        (Some("EXECUTOR_DECISION"), Some("DONE")) => return ("executor: done".to_owned(), None),
+        (Some("EXECUTOR_DECISION"), Some("ESCALATE")) => {
+            return (format!("executor: stuck, back to the planner; {reasoning}"), None);
+        }
         (_, Some(action)) => match step {
             Some(step) => format!("decides {action} {step}"),
             None => format!("decides {action}"),
@@ -253,6 +293,31 @@ fn decided(decision: &serde_json::Value) -> (String, Option<String>) {
         _ => "decides".to_owned(),
     };
     (text, Some(reasoning).filter(|words| !words.is_empty()))
+}
+
+/// A thought with who thinks it, where that is not the one who does the task.
+fn spoken(step: &ReActStep) -> std::borrow::Cow<'_, str> {
+    let role = step.metadata.get("agent_role").and_then(Value::as_str);
+    match role {
+        Some(role @ ("proposer" | "critic" | "synthesizer")) => {
+            let prdv = step.metadata.get("prdv").and_then(Value::as_str).unwrap_or_default();
+            format!("{role} ({prdv}): {}", step.content).into()
+        }
+        _ => step.content.as_str().into(),
+    }
+}
+
+/// What let a call pass.
+fn permitted(by: &Value) -> String {
+    let word = |name: &str| by.get(name).and_then(|value| value.as_str()).unwrap_or_default();
+    match word("by") {
+        "plan" => format!("allowed by plan {}", &word("revision").get(..7).unwrap_or_default()),
+        "phase" => format!("allowed by you for this phase: {}", word("class")),
+        "rule" => format!("allowed by a rule: {}", word("words")),
+        "grant" => format!("allowed for this session: {}", word("words")),
+        "person" => "allowed by you, once".to_owned(),
+        _ => "allowed: it changes nothing".to_owned(),
+    }
 }
 
 /// The first line, and all of it where there is more.

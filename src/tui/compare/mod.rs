@@ -15,10 +15,10 @@ use ratatui::layout::{Position, Rect};
 use super::desk::{CompareView, Desk};
 use super::event_loop::App;
 use super::glyphs::sweep;
-use super::keymap::{Action, Key, Keymap, Place};
+use super::keymap::{Action, Key, KeyError, Keymap, Place};
 use super::session::{Flow, Message};
-use super::theme::Palette;
-use super::{ExitReason, TuiError, UiSettings};
+use super::theme::{ColorDepth, Palette};
+use super::{ExitReason, Look, TuiError, UiSettings};
 use crate::replay::SourceError;
 use crate::replay::compare::{Comparison, TaskComparison};
 use table::Row;
@@ -40,6 +40,7 @@ pub(crate) struct Compare {
     traces: Option<Traces>,
     message: Option<String>,
     palette: Palette,
+    color: ColorDepth,
     keymap: Keymap,
     ascii: bool,
     time_zone: TimeZone,
@@ -62,6 +63,7 @@ impl Compare {
             traces: None,
             message: None,
             palette: settings.theme.palette(settings.color),
+            color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
             time_zone: settings.time_zone.clone(),
@@ -268,5 +270,12 @@ impl App for Compare {
 
     fn notify(&mut self, line: &str) {
         self.message = Some(line.to_owned());
+    }
+
+    fn restyle(&mut self, look: &Look) -> Result<(), KeyError> {
+        self.keymap = Keymap::new(&look.keys)?;
+        self.palette = look.theme.palette(self.color);
+        self.ascii = look.ascii;
+        Ok(())
     }
 }

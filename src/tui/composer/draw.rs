@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 
+use super::after;
 use super::form::Form;
 use super::{Composer, LIMIT, TextBox, Topic};
 use crate::model::{ChoiceAction, TaskId};
@@ -16,8 +17,8 @@ use crate::tui::theme::Role;
 use crate::tui::ui_state::Focus;
 use crate::tui::widgets::{Line, counted, piece, rule};
 
-/// Rows of text that a box shows at most.
-const ROWS: u16 = 10;
+/// Rows of text that a box shows at least and at most.
+const ROWS: (u16, u16) = (4, 10);
 /// A box never exceeds this width.
 const WIDTH: u16 = 120;
 
@@ -44,15 +45,21 @@ fn draw_text(text: &TextBox, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>)
     let mut rows = Rows { left: body };
     let bottom = rows.bottom();
     lead(text, &mut rows, buf, cx);
-    let after = after_words(text, cx);
+    let after = after::lines(text, cx);
     let room = rows.left.height.saturating_sub(after.len() as u16);
-    let height = room.min(ROWS + 2);
-    let frame = Rect { x: body.x + 1, width: body.width.saturating_sub(2), height, y: rows.left.y };
+    let width = body.width.saturating_sub(2);
+    // A box grows with its text, to a point; then it scrolls.
+    let rows_needed = text.rows(usize::from(width.saturating_sub(4)).max(1)) as u16;
+    let height = room.min(rows_needed.clamp(ROWS.0, ROWS.1) + 2);
+    let frame = Rect { x: body.x + 1, width, height, y: rows.left.y };
     draw_box(text, frame, buf, cx);
-    for (line, y) in after.iter().zip(frame.bottom()..bottom.y) {
-        Line::new(buf, Rect { y, height: 1, ..body }).skip(1).put(line, cx.style(Role::Dim));
+    let mut places = frame.bottom()..=bottom.y;
+    for ((label, words, role), y) in after.iter().zip(&mut places) {
+        let mut line = Line::new(buf, Rect { y, height: 1, ..body });
+        line.skip(1).column(label, 10, cx.style(Role::Dim)).put(words, cx.style(*role));
     }
-    draw_hints(text, bottom, buf, cx);
+    let y = places.next().unwrap_or(bottom.y);
+    draw_hints(text, Rect { y, ..bottom }, buf, cx);
 }
 
 fn title(text: &TextBox, cx: &PaneContext<'_>) -> (String, String) {
@@ -139,7 +146,7 @@ fn marked_rows(rows: &mut Rows, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let clean = clean_line(id.as_str());
         line.column(&truncate_middle(&clean, 12), 13, cx.style(Role::Text));
         line.column(if locked { "#" } else { "" }, 2, cx.style(Role::Warn));
-        line.column(row.map_or("", |row| row.title.as_str()), 36, cx.style(Role::Text));
+        line.column(row.map_or("", |row| row.title.as_str()), 36, cx.style(Role::Text)).skip(2);
         let minutes = row.and_then(|row| row.minutes);
         let minutes = minutes.map(|minutes| units::planned(minutes.into())).unwrap_or_default();
         line.column(&minutes, 10, cx.style(Role::Dim));
@@ -168,38 +175,17 @@ fn draw_box(text: &TextBox, frame: Rect, buf: &mut Buffer, cx: &PaneContext<'_>)
     (&area).render(inner, buf);
 }
 
-/// What follows from sending.
-fn after_words(text: &TextBox, cx: &PaneContext<'_>) -> Vec<String> {
-    match &text.topic {
-        Topic::Changes { .. } => {
-            let next = cx.state.plan.current.as_ref().map_or_else(
-                || "the next draft comes back as a difference, and you decide again".to_owned(),
-                |plan| {
-                    format!(
-                        "r{} comes back as a difference to r{}, and you decide again",
-                        plan.revision + 1,
-                        plan.revision
-                    )
-                },
-            );
-            vec![format!("then      {next}")]
-        }
-        Topic::Answer { .. } | Topic::Comment { .. } => Vec::new(),
-    }
-}
-
 fn draw_hints(text: &TextBox, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let dim = cx.style(Role::Dim);
     let count =
         format!("{} of {} ", units::count(text.length() as u64), units::count(LIMIT as u64));
     let mut line = Line::new(buf, row);
     line.right(&[piece(count, dim)]).skip(1);
-    let hints = [
-        ("Enter", "send"),
-        ("Ctrl-J", "new line"),
-        ("Ctrl-G", "editor"),
-        ("Esc", "close, keep the text"),
-    ];
+    let mut hints = vec![("Enter", "send"), ("Ctrl-J", "new line")];
+    if !cx.ui.marks.is_empty() && matches!(text.topic, Topic::Changes { .. }) {
+        hints.push(("Tab", "scope"));
+    }
+    hints.extend([("Ctrl-G", "editor"), ("Esc", "close, keep the text")]);
     for (key, words) in hints {
         line.put(key, cx.style(Role::Key)).put(&format!(" {words}  "), dim);
     }
@@ -227,11 +213,16 @@ fn draw_form(form: &Form, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
             Line::new(buf, place).skip(3).put(row.field.text(), cx.style(Role::Untrusted));
         }
     }
-    let mut line = Line::new(buf, bottom);
+    // Keys stand under the last field, not at the far end of an empty panel.
+    let y = rows.left.y.min(bottom.y);
+    let mut line = Line::new(buf, Rect { y, ..bottom });
     line.skip(1);
-    for (key, words) in
-        [("Enter", "next, send from the last"), ("Ctrl-S", "send"), ("Esc", "close")]
-    {
+    let next = if form.rows.len() == 1 { "send" } else { "next, send from the last" };
+    let mut hints = vec![("Enter", next), ("Ctrl-S", "send"), ("Esc", "close")];
+    if form.rows.len() == 1 {
+        hints.remove(1);
+    }
+    for (key, words) in hints {
         line.put(key, cx.style(Role::Key)).put(&format!(" {words}  "), cx.style(Role::Dim));
     }
 }

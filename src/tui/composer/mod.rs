@@ -2,6 +2,7 @@
 //!
 //! While it is open, all letters are text. `Esc` closes it and keeps what was typed.
 
+mod after;
 mod draw;
 mod form;
 
@@ -15,7 +16,7 @@ pub(crate) use draw::draw;
 pub(crate) use form::{Form, FormRow, Purpose as FormPurpose};
 
 use crate::model::{ChoiceAction, RequestId, TaskId};
-use crate::text::clean;
+use crate::text::{clean, wrap};
 
 /// The longest text a box takes.
 pub(crate) const LIMIT: usize = 2_000;
@@ -86,6 +87,11 @@ impl TextBox {
         self.area.lines().join("\n").trim().to_owned()
     }
 
+    /// How many rows the text takes in a box of this width.
+    fn rows(&self, width: usize) -> usize {
+        self.area.lines().iter().map(|line| wrap(line, width, 0).len().max(1)).sum()
+    }
+
     fn length(&self) -> usize {
         self.area.lines().iter().map(|line| line.chars().count() + 1).sum::<usize>() - 1
     }
@@ -96,6 +102,10 @@ impl TextBox {
             KeyCode::Esc => return Typed::Close,
             KeyCode::Char('j') if ctrl => self.area.insert_newline(),
             KeyCode::Char('g') if ctrl => return Typed::Editor,
+            // As in a shell; the widget would take back the last change.
+            KeyCode::Char('u') if ctrl => {
+                self.area.delete_line_by_head();
+            }
             KeyCode::Enter => return Typed::Send,
             KeyCode::Tab => return Typed::TurnScope,
             KeyCode::Char(_) if !ctrl && self.length() >= LIMIT => {}

@@ -4,53 +4,55 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::Home;
+use crate::text::{clean, wrap};
 use crate::tui::theme::Role;
 use crate::tui::widgets::{Line, RuleKind, piece, rule};
 
 /// Goals that the offline planner knows well.
 pub(super) const EXAMPLES: [&str; 3] =
     ["launch a newsletter in 6 weeks", "learn Rust, 5 hours a week", "marathon training 16 weeks"];
+const DEMO: (&str, &str) = ("watch a finished example run", "planwright demo");
 
 impl Home {
     pub(super) fn draw_first(&self, area: Rect, buf: &mut Buffer) {
         let mut y = area.y;
-        let mut row = |skip: u16| {
+        let mut row = || {
             let at = Rect { y, height: u16::from(y < area.bottom()), ..area };
-            y = y.saturating_add(1 + skip);
+            y = y.saturating_add(1);
             at
         };
         let dim = self.style(Role::Dim);
-        let lead = "Or take one of these: Down, then Enter";
-        Line::new(buf, row(1)).skip(3).put(lead, dim);
-        for (index, example) in EXAMPLES.iter().enumerate() {
-            let area = row(0);
+        Line::new(buf, row()).skip(3).put("Or take one of these: Down, then Enter", dim);
+        row();
+        for index in 0..=EXAMPLES.len() {
+            let area = row();
             let under = self.example == Some(index);
             if under {
                 buf.set_style(area, self.style(Role::Selection));
             }
-            let mark = if under { "► " } else { "  " };
-            Line::new(buf, area)
-                .skip(4)
-                .put(mark, self.style(Role::Focus))
-                .put(example, self.style(Role::Text));
+            let mut line = Line::new(buf, area);
+            line.skip(4).put(if under { "► " } else { "  " }, self.style(Role::Focus));
+            match EXAMPLES.get(index) {
+                Some(example) => line.put(example, self.style(Role::Text)),
+                None => line.column(DEMO.0, 40, self.style(Role::Text)).put(DEMO.1, dim),
+            };
         }
-        row(0);
-        self.draw_section("how it works", row(0), buf);
+        row();
+        self.draw_section("how it works", row(), buf);
         for line in [
             "You give a goal. Planwright drafts an outline, a roadmap and a schedule,",
             "and shows what it will cost. Nothing runs before you approve it.",
             "Everything that happens is kept and can be played back.",
         ] {
-            Line::new(buf, row(0)).skip(3).put(line, self.style(Role::Text));
+            Line::new(buf, row()).skip(3).put(line, self.style(Role::Text));
         }
-        row(0);
-        self.draw_section("provider", row(0), buf);
-        for line in [
-            "The offline planner needs no key and no network; it plans from templates.",
-            "For a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama,",
-            "or write provider and model with  planwright config init.",
-        ] {
-            Line::new(buf, row(0)).skip(3).put(line, self.style(Role::Text));
+        row();
+        self.draw_section("provider", row(), buf);
+        let width = usize::from(area.width.saturating_sub(6)).max(20);
+        for sentence in &self.view.provider_help {
+            for line in wrap(&clean(sentence), width, 0) {
+                Line::new(buf, row()).skip(3).put(&line, self.style(Role::Text));
+            }
         }
     }
 

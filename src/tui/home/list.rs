@@ -9,24 +9,22 @@ use crate::state::SessionStatus;
 pub(super) enum Group {
     NeedsYou,
     Running,
-    /// Approved and kept for later.
-    Held,
+    /// Over, or approved and kept for later.
     Finished,
 }
 
 impl Group {
     pub(super) fn of(status: SessionStatus) -> Self {
         match status {
-            SessionStatus::NeedsYou | SessionStatus::Yours | SessionStatus::Interrupted => {
-                Self::NeedsYou
-            }
-            SessionStatus::Planning | SessionStatus::Running | SessionStatus::Paused => {
-                Self::Running
-            }
-            SessionStatus::Held => Self::Held,
-            SessionStatus::Done | SessionStatus::Failed | SessionStatus::Abandoned => {
-                Self::Finished
-            }
+            SessionStatus::NeedsYou | SessionStatus::Interrupted => Self::NeedsYou,
+            SessionStatus::Planning
+            | SessionStatus::Running
+            | SessionStatus::Paused
+            | SessionStatus::Yours => Self::Running,
+            SessionStatus::Held
+            | SessionStatus::Done
+            | SessionStatus::Failed
+            | SessionStatus::Abandoned => Self::Finished,
         }
     }
 
@@ -34,7 +32,6 @@ impl Group {
         match self {
             Self::NeedsYou => "needs you",
             Self::Running => "running",
-            Self::Held => "held",
             Self::Finished => "finished",
         }
     }
@@ -44,6 +41,8 @@ impl Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Row {
     Heading(Group, usize),
+    /// What the columns are.
+    Columns,
     Item(usize),
     Detail(usize),
 }
@@ -88,6 +87,17 @@ impl List {
         place.is_some()
     }
 
+    /// Shows other sessions; the one under the cursor stays there if it is still among them.
+    pub(super) fn replace(&mut self, items: Vec<ListItem>, filter: &str) {
+        let selected = self.items.get(self.selected).map(|item| item.id.clone());
+        let (top, at) = (self.top, self.selected);
+        *self = Self::new(items);
+        self.top = top;
+        let found = self.items.iter().position(|item| Some(&item.id) == selected.as_ref());
+        self.selected = found.unwrap_or(at.min(self.items.len().saturating_sub(1)));
+        self.narrow(filter);
+    }
+
     /// Whether the first session waits for the person.
     pub(super) fn needs_you(&self) -> bool {
         self.items.first().is_some_and(|item| Group::of(item.status) == Group::NeedsYou)
@@ -118,23 +128,23 @@ impl List {
         self.selected = self.shown[at.saturating_add_signed(by).min(last)];
     }
 
-    pub(super) fn is_narrowed(&self) -> bool {
-        self.shown.len() < self.items.len()
-    }
-
     pub(super) fn count(&self) -> usize {
         self.shown.len()
     }
 
     pub(super) fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        for group in [Group::NeedsYou, Group::Running, Group::Held, Group::Finished] {
+        for group in [Group::NeedsYou, Group::Running, Group::Finished] {
             let of_group = |item: &&usize| Group::of(self.items[**item].status) == group;
             let members: Vec<usize> = self.shown.iter().filter(of_group).copied().collect();
             if members.is_empty() {
                 continue;
             }
+            let first = rows.is_empty();
             rows.push(Row::Heading(group, members.len()));
+            if first {
+                rows.push(Row::Columns);
+            }
             for item in members {
                 rows.push(Row::Item(item));
                 if self.items[item].detail.is_some() {
@@ -148,7 +158,7 @@ impl List {
     /// Brings the selection into view, with the heading above it and the detail below.
     pub(super) fn settle(&mut self, rows: &[Row], room: usize) {
         let at = rows.iter().position(|row| *row == Row::Item(self.selected)).unwrap_or(0);
-        self.top = self.top.min(at.saturating_sub(1)).max((at + 2).saturating_sub(room));
+        self.top = self.top.min(at.saturating_sub(2)).max((at + 2).saturating_sub(room));
         self.top = self.top.min(rows.len().saturating_sub(room));
     }
 }

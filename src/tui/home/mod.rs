@@ -3,26 +3,36 @@
 mod draw;
 mod first;
 mod found;
+mod keys;
 mod list;
+mod overlay;
 mod today;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, MouseButton, MouseEventKind};
+use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use tokio::sync::{mpsc, watch};
 
+#[cfg(test)]
+pub(crate) use keys::ACTIONS;
 use list::{List, Row};
+use overlay::Overlay;
 
 use super::event_loop::App;
 use super::glyphs::sweep;
-use super::keymap::{Action, Key, Keymap, Place};
-use super::session::{Flow, Message};
-use super::theme::Palette;
+use super::keymap::{KeyError, Keymap};
+use super::session::{Back, Flow, Message, Outside, Returned};
+use super::theme::{ColorDepth, Palette};
 use super::widgets::Field;
-use super::{ExitReason, HomeExit, HomeView, ListItem, TodayItem, TuiError, UiSettings};
+use super::{
+    ExitReason, HomeExit, HomeFeed, HomeView, HomeWish, ListItem, Look, TodayItem, TuiError,
+    UiSettings,
+};
 use crate::model::SessionId;
 use crate::replay::SourceError;
 
@@ -35,25 +45,31 @@ enum HomeFocus {
     /// Whether the selected session is to be removed.
     Remove,
     Today,
+    /// When the selected block is to be.
+    Later,
     /// The steps that a search brought.
     Found,
 }
 
 /// The home screen.
 pub(crate) struct Home {
+    view: Arc<HomeView>,
     list: List,
-    today: Vec<TodayItem>,
-    provider: String,
     focus: HomeFocus,
     goal: Field,
     filter: Field,
+    later: Field,
     /// Sessions that are to be compared.
     marks: Vec<SessionId>,
     found: Option<found::FoundList>,
+    /// The item of today under the cursor.
+    today_at: usize,
     /// The example under the cursor of the first start.
     example: Option<usize>,
+    overlay: Option<Overlay>,
     pub(crate) chosen: Option<HomeExit>,
     palette: Palette,
+    color: ColorDepth,
     keymap: Keymap,
     ascii: bool,
     clock: fn() -> Timestamp,
@@ -62,15 +78,21 @@ pub(crate) struct Home {
     list_area: Rect,
     goal_area: Rect,
     side: Rect,
+    /// Where the items of today were drawn, two rows each.
+    today_area: Rect,
     /// One line for the person, until the next key.
     message: Option<String>,
+    latest: watch::Receiver<Arc<HomeView>>,
+    wishes: mpsc::UnboundedSender<HomeWish>,
+    outside: Option<Outside>,
 }
 
 impl Home {
-    pub(crate) fn new(view: HomeView, settings: &UiSettings) -> Result<Self, TuiError> {
-        let mut list = List::new(view.items);
-        let left = view.selected.is_some_and(|id| list.select(&id));
-        let found = view.found.map(found::FoundList::new);
+    pub(crate) fn new(feed: HomeFeed, settings: &UiSettings) -> Result<Self, TuiError> {
+        let view = Arc::clone(&feed.latest.borrow());
+        let mut list = List::new(view.items.clone());
+        let left = view.selected.as_ref().is_some_and(|id| list.select(id));
+        let found = view.found.clone().map(found::FoundList::new);
         let focus = match &found {
             Some(_) => HomeFocus::Found,
             None if left || list.needs_you() => HomeFocus::List,
@@ -78,16 +100,18 @@ impl Home {
         };
         Ok(Self {
             list,
-            today: view.today,
-            provider: view.provider,
             focus,
             goal: Field::default(),
             filter: Field::default(),
+            later: Field::default(),
             marks: Vec::new(),
             found,
+            today_at: 0,
             example: None,
+            overlay: None,
             chosen: None,
             palette: settings.theme.palette(settings.color),
+            color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
             clock: settings.now,
@@ -95,8 +119,24 @@ impl Home {
             list_area: Rect::default(),
             goal_area: Rect::default(),
             side: Rect::default(),
-            message: view.message,
+            today_area: Rect::default(),
+            message: view.message.clone(),
+            view,
+            latest: feed.latest,
+            wishes: feed.wishes,
+            outside: None,
         })
+    }
+
+    /// Shows what is known now; cursor, filter and what is typed stay.
+    fn take_news(&mut self) {
+        let view = Arc::clone(&self.latest.borrow_and_update());
+        self.list.replace(view.items.clone(), self.filter.text());
+        self.today_at = self.today_at.min(view.today.len().saturating_sub(1));
+        if view.message.is_some() {
+            self.message.clone_from(&view.message);
+        }
+        self.view = view;
     }
 
     fn leave(&mut self, exit: HomeExit) -> Flow {
@@ -104,145 +144,42 @@ impl Home {
         Flow::Exit(ExitReason::Quit)
     }
 
-    fn on_key(&mut self, event: &KeyEvent) -> Flow {
-        self.message = None;
-        let key = Key::of(event);
-        if key.ctrl {
-            match key.code {
-                KeyCode::Char('c') => return Flow::Exit(ExitReason::Quit),
-                KeyCode::Char('z') => return Flow::Suspend,
-                KeyCode::Char('l') => return Flow::Redraw,
-                _ => {}
-            }
-        }
-        match self.focus {
-            HomeFocus::Goal => self.on_goal_key(event),
-            HomeFocus::Filter => self.on_filter_key(event),
-            HomeFocus::Remove => self.on_remove_key(key),
-            HomeFocus::List | HomeFocus::Today => self.on_list_key(key),
-            HomeFocus::Found => self.on_found_key(key),
-        }
-    }
-
-    fn on_goal_key(&mut self, event: &KeyEvent) -> Flow {
-        let empty = self.list.items.is_empty();
-        match event.code {
-            KeyCode::Enter => return self.plan(),
-            KeyCode::Down if empty => {
-                let last = first::EXAMPLES.len() - 1;
-                self.example = Some(self.example.map_or(0, |at| (at + 1).min(last)));
-            }
-            KeyCode::Up if empty => self.example = self.example.and_then(|at| at.checked_sub(1)),
-            KeyCode::Esc | KeyCode::Tab | KeyCode::Down => self.focus = HomeFocus::List,
-            _ => {
-                self.example = None;
-                self.goal.on_key(event);
-            }
+    fn wish(&mut self, wish: HomeWish) -> Flow {
+        if self.wishes.send(wish).is_err() {
+            self.message = Some("nobody carries wishes out any more; open it again".to_owned());
         }
         Flow::Draw
     }
 
-    /// Plans what was typed, or the example under the cursor.
-    fn plan(&mut self) -> Flow {
-        let typed = self.goal.text().trim().to_owned();
-        let goal = match self.example {
-            Some(at) => first::EXAMPLES[at].to_owned(),
-            None => typed,
-        };
-        if goal.is_empty() {
-            self.message = Some("type what you want to get done".to_owned());
-            return Flow::Draw;
-        }
-        self.leave(HomeExit::Plan(goal))
-    }
-
-    fn on_filter_key(&mut self, event: &KeyEvent) -> Flow {
-        match event.code {
-            KeyCode::Esc => {
-                self.filter = Field::default();
-                self.list.narrow("");
-                self.focus = HomeFocus::List;
-            }
-            KeyCode::Tab => return self.search(),
-            // Where no session has the words in its title, a step may.
-            KeyCode::Enter if self.list.count() == 0 => return self.search(),
-            KeyCode::Enter => self.focus = HomeFocus::List,
-            KeyCode::Down => self.list.move_by(1),
-            KeyCode::Up => self.list.move_by(-1),
-            _ => {
-                if self.filter.on_key(event) {
-                    self.list.narrow(self.filter.text());
-                }
-            }
-        }
-        Flow::Draw
-    }
-
-    fn on_remove_key(&mut self, key: Key) -> Flow {
-        self.focus = HomeFocus::List;
-        let item = self.list.current().map(|item| item.id.clone());
-        match (key.code, item) {
-            (KeyCode::Char('y'), Some(id)) => self.leave(HomeExit::Remove(id)),
-            _ => Flow::Draw,
-        }
-    }
-
-    fn on_list_key(&mut self, key: Key) -> Flow {
-        let page = isize::try_from(self.list_area.height / 2).unwrap_or(1).max(1);
-        match self.keymap.action(key, &[Place::Home, Place::Screen]) {
-            Some(Action::Down) => self.list.move_by(1),
-            Some(Action::Up) => self.list.move_by(-1),
-            Some(Action::PageDown) => self.list.move_by(page),
-            Some(Action::PageUp) => self.list.move_by(-page),
-            Some(Action::Start) => self.list.move_by(isize::MIN / 2),
-            Some(Action::Latest) => self.list.move_by(isize::MAX / 2),
-            Some(Action::Open) => {
-                return match self.list.current().map(|item| item.id.clone()) {
-                    Some(id) => self.leave(HomeExit::Open(id)),
-                    None => Flow::Idle,
-                };
-            }
-            Some(Action::Search) => self.focus = HomeFocus::Filter,
-            Some(Action::MarkSession) => self.turn_mark(),
-            Some(Action::Compare) => return self.compare(),
-            Some(Action::Fork) => {
-                return match self.list.current().map(|item| item.id.clone()) {
-                    Some(id) => self.leave(HomeExit::Fork(id)),
-                    None => Flow::Idle,
-                };
-            }
-            Some(Action::GoalBox | Action::FocusNext) => self.focus = HomeFocus::Goal,
-            Some(Action::RemoveSession) if self.list.current().is_some() => {
-                self.focus = HomeFocus::Remove;
-            }
-            Some(Action::Today) => {
-                self.focus = match self.focus {
-                    HomeFocus::Today => HomeFocus::List,
-                    _ => HomeFocus::Today,
-                };
-            }
-            Some(Action::Back) if !self.filter.text().is_empty() => {
-                self.filter = Field::default();
-                self.list.narrow("");
-            }
-            Some(Action::Quit | Action::Back) => return Flow::Exit(ExitReason::Quit),
-            _ => return Flow::Idle,
-        }
-        Flow::Draw
+    fn due_now(&self) -> Option<&TodayItem> {
+        self.view.today.get(self.today_at)
     }
 
     fn click(&mut self, at: Position) -> Flow {
         if self.goal_area.contains(at) {
             self.focus = HomeFocus::Goal;
-            return Flow::Draw;
-        }
-        if !self.list_area.contains(at) {
+        } else if self.today_area.contains(at) {
+            let item = usize::from((at.y - self.today_area.y) / 2);
+            if item < self.view.today.len() {
+                self.today_at = item;
+                self.focus = HomeFocus::Today;
+            }
+        } else if self.list_area.contains(at) {
+            let row = self.list.top + usize::from(at.y - self.list_area.y);
+            if let Some(Row::Item(item) | Row::Detail(item)) = self.list.rows().get(row) {
+                self.list.selected = *item;
+                self.focus = HomeFocus::List;
+            }
+        } else {
             return Flow::Idle;
         }
-        let row = self.list.top + usize::from(at.y - self.list_area.y);
-        if let Some(Row::Item(item) | Row::Detail(item)) = self.list.rows().get(row) {
-            self.list.selected = *item;
-            self.focus = HomeFocus::List;
+        Flow::Draw
+    }
+
+    fn wheel(&mut self, by: isize) -> Flow {
+        match self.focus {
+            HomeFocus::Today => self.move_today(by),
+            _ => self.list.move_by(by),
         }
         Flow::Draw
     }
@@ -250,36 +187,35 @@ impl Home {
 
 impl App for Home {
     fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
-        let Message::Input(event) = message else { return Ok(Flow::Draw) };
-        Ok(match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => self.on_key(&key),
-            Event::Paste(text) => {
-                match self.focus {
-                    HomeFocus::Goal => self.goal.on_paste(&text),
-                    HomeFocus::Filter => {
-                        self.filter.on_paste(&text);
-                        self.list.narrow(self.filter.text());
-                    }
-                    HomeFocus::List | HomeFocus::Remove | HomeFocus::Today | HomeFocus::Found => {}
-                }
-                Flow::Draw
+        Ok(match message {
+            Message::Input(Event::Key(key)) if key.kind != KeyEventKind::Release => {
+                self.on_key(&key)
             }
-            Event::Mouse(mouse) => match mouse.kind {
-                MouseEventKind::ScrollDown => {
-                    self.list.move_by(1);
-                    Flow::Draw
-                }
-                MouseEventKind::ScrollUp => {
-                    self.list.move_by(-1);
-                    Flow::Draw
-                }
+            Message::Input(Event::Paste(text)) => self.on_paste(&text),
+            Message::Input(Event::Mouse(mouse)) => match mouse.kind {
+                MouseEventKind::ScrollDown => self.wheel(1),
+                MouseEventKind::ScrollUp => self.wheel(-1),
                 MouseEventKind::Down(MouseButton::Left) => {
                     self.click(Position::new(mouse.column, mouse.row))
                 }
                 _ => Flow::Idle,
             },
-            Event::Resize(..) => Flow::Draw,
-            _ => Flow::Idle,
+            Message::Input(Event::Resize(..)) | Message::Tick => Flow::Draw,
+            Message::Input(_) => Flow::Idle,
+            Message::Head(_) => {
+                self.take_news();
+                Flow::Draw
+            }
+            Message::Returned(returned) => {
+                match returned {
+                    Returned::Edited { text, back: Back::Box } => {
+                        self.goal = Field::of_lines(&text);
+                    }
+                    Returned::Failed { why } => self.message = Some(why),
+                    _ => {}
+                }
+                Flow::Redraw
+            }
         })
     }
 
@@ -293,7 +229,18 @@ impl App for Home {
         None
     }
 
+    fn take_outside(&mut self) -> Option<Outside> {
+        self.outside.take()
+    }
+
     fn notify(&mut self, line: &str) {
         self.message = Some(line.to_owned());
+    }
+
+    fn restyle(&mut self, look: &Look) -> Result<(), KeyError> {
+        self.keymap = Keymap::new(&look.keys)?;
+        self.palette = look.theme.palette(self.color);
+        self.ascii = look.ascii;
+        Ok(())
     }
 }

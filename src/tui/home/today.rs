@@ -3,75 +3,143 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Home, HomeFocus};
+use super::{Home, HomeFocus, TodayItem};
+use crate::state::TaskStatus;
 use crate::text::{clean, units, wrap};
 use crate::tui::theme::Role;
 use crate::tui::widgets::{Line, RuleKind, piece, rule};
 
 impl Home {
-    /// The list of today, then the selected session below it.
-    pub(super) fn draw_side(&self, area: Rect, buf: &mut Buffer) {
-        let rows = (self.today.len() as u16 * 2 + 1).clamp(2, area.height / 2);
-        let today = Rect { height: rows, ..area };
+    /// Today, then the selected session below it; with the focus Today has the full height.
+    pub(super) fn draw_side(&mut self, area: Rect, buf: &mut Buffer) {
+        if matches!(self.focus, HomeFocus::Today | HomeFocus::Later) {
+            self.draw_today(area, buf);
+            return;
+        }
+        let wanted = self.view.today.len() as u16 * 2 + 3 + u16::from(self.view.week.is_some()) * 2;
+        let today = Rect { height: wanted.clamp(3, area.height / 2), ..area };
         self.draw_today(today, buf);
-        let below = Rect { y: area.y + rows, height: area.height - rows, ..area };
+        let below = Rect { y: today.bottom(), height: area.height - today.height, ..area };
         self.draw_selected(below, buf);
     }
 
-    pub(super) fn draw_today(&self, area: Rect, buf: &mut Buffer) {
-        let late = self.today.iter().filter(|item| item.late).count();
-        let due = self.today.iter().filter(|item| !item.done).count();
+    pub(super) fn draw_today(&mut self, area: Rect, buf: &mut Buffer) {
+        let open = |item: &&TodayItem| !item.due.status.is_settled();
+        let due = self.view.today.iter().filter(open).count();
+        let late = self.view.today.iter().filter(|item| item.due.late).count();
         let name = match late {
             0 => format!("today, {due} due"),
             _ => format!("today, {due} due, {late} late"),
         };
-        let focus = self.focus == HomeFocus::Today;
+        let focus = matches!(self.focus, HomeFocus::Today | HomeFocus::Later);
         let style = self.style(if focus { Role::Focus } else { Role::Rule });
         rule(buf, area, RuleKind { focus, past: false }, style, &[piece(name, style)], &[]);
-        let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-        if self.today.is_empty() {
-            let row = Rect { height: body.height.min(1), ..body };
-            Line::new(buf, row).skip(1).put("nothing is due today", self.style(Role::Dim));
+        let mut body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+        if self.view.week.is_some() && body.height >= 5 {
+            body.height -= 2;
+            self.draw_week(Rect { y: body.bottom(), height: 2, ..body }, buf);
+        }
+        if self.view.today.is_empty() {
+            for (text, y) in ["nothing is due today", "approved plans show up here"]
+                .iter()
+                .zip(body.y..body.bottom())
+            {
+                let row = Rect { y, height: 1, ..body };
+                Line::new(buf, row).skip(1).put(text, self.style(Role::Dim));
+            }
             return;
         }
-        for (item, index) in self.today.iter().zip(0_u16..) {
-            let y = body.y + 2 * index;
-            if y >= body.bottom() {
-                return;
-            }
-            let (glyph, role) = match (item.done, item.late) {
-                (true, _) => ('✓', Role::Done),
-                (false, true) => ('@', Role::Failed),
-                (false, false) => ('@', Role::Yours),
-            };
-            let at = item.at.to_zoned(self.time_zone.clone());
-            let mut line = Line::new(buf, Rect { y, height: 1, ..body });
-            let minutes = units::planned(item.minutes.into());
-            line.right(&[piece(minutes, self.style(Role::Dim)), piece(" ", self.style(Role::Dim))]);
-            line.skip(1)
-                .put(&format!("{:02}:{:02}  ", at.hour(), at.minute()), self.style(Role::Dim));
-            line.put(&format!("{glyph} "), self.style(role))
-                .put(&item.title, self.style(Role::Text));
-            let below = Rect { y: y + 1, height: u16::from(y + 1 < body.bottom()), ..body };
-            Line::new(buf, below).skip(10).put(&item.plan, self.style(Role::Dim));
+        self.today_area = body;
+        let fit = usize::from(body.height / 2).max(1);
+        let top = if focus { (self.today_at + 1).saturating_sub(fit) } else { 0 };
+        let items: Vec<(usize, TodayItem)> =
+            self.view.today.iter().cloned().enumerate().skip(top).take(fit).collect();
+        for ((index, item), row) in items.iter().zip(0_u16..) {
+            let y = body.y + 2 * row;
+            let under = focus && *index == self.today_at;
+            let rows = Rect { y, height: 2.min(body.bottom() - y), ..body };
+            self.draw_due(item, under, rows, buf);
+        }
+        let hidden = self.view.today.len().saturating_sub(top + items.len());
+        if hidden > 0 && body.height % 2 == 1 {
+            let last = Rect { y: body.bottom() - 1, height: 1, ..body };
+            let text = format!("… {hidden} more");
+            Line::new(buf, last).skip(1).put(&text, self.style(Role::Dim));
         }
     }
 
+    fn draw_due(&self, item: &TodayItem, under: bool, rows: Rect, buf: &mut Buffer) {
+        let due = &item.due;
+        if under {
+            buf.set_style(rows, self.style(Role::Selection));
+        }
+        let (glyph, role) = match (due.status, due.late) {
+            (TaskStatus::Done, _) => ('✓', Role::Done),
+            (TaskStatus::Skipped(_), _) => ('»', Role::Skipped),
+            (TaskStatus::Running, _) => ('►', Role::Running),
+            (TaskStatus::Failed, _) => ('✗', Role::Failed),
+            (_, true) => ('@', Role::Failed),
+            _ if due.yours && due.ready => ('@', Role::Yours),
+            _ => ('·', Role::Waiting),
+        };
+        let dim = self.style(Role::Dim);
+        let start = due.start.to_zoned(self.time_zone.clone());
+        let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
+        let (when, right) = if start.date() < today {
+            ("late ".to_owned(), start.strftime("%-d %b").to_string())
+        } else {
+            let minutes =
+                if due.minutes == 0 { String::new() } else { units::planned(due.minutes.into()) };
+            (format!("{:02}:{:02}", start.hour(), start.minute()), minutes)
+        };
+        let mut line = Line::new(buf, Rect { height: rows.height.min(1), ..rows });
+        line.right(&[piece(right, dim), piece(" ", dim)]);
+        let when_role = if due.late { Role::Failed } else { Role::Dim };
+        line.skip(1).put(&when, self.style(when_role)).skip(2);
+        line.put(&format!("{glyph} "), self.style(role)).put(&due.title, self.style(Role::Text));
+        let below = Rect { y: rows.y + 1, height: rows.height.saturating_sub(1), ..rows };
+        Line::new(buf, below).skip(10).put(&item.plan, dim);
+    }
+
+    fn draw_week(&self, area: Rect, buf: &mut Buffer) {
+        let Some(load) = self.view.week else { return };
+        let (planned, available) = (load.planned_minutes, load.available_minutes);
+        let dim = self.style(Role::Dim);
+        let right = format!(
+            "{} of {} min  {}",
+            units::count(planned.into()),
+            units::count(available.into()),
+            units::percent(planned.into(), available.into())
+        );
+        let mut line = Line::new(buf, Rect { height: 1, ..area });
+        line.right(&[piece(right, dim), piece(" ", dim)]);
+        line.skip(1).put(&format!("week {}", load.week), dim);
+        let cells = usize::from(area.width.saturating_sub(2));
+        let full = (cells as u64 * u64::from(planned) / u64::from(available.max(1))) as usize;
+        let full = full.min(cells);
+        let over = planned > available;
+        let bar = Rect { y: area.y + 1, height: 1, ..area };
+        let role = if over { Role::Failed } else { Role::Done };
+        Line::new(buf, bar)
+            .skip(1)
+            .put(&"━".repeat(full), self.style(role))
+            .put(&"─".repeat(cells - full), self.style(Role::Rule));
+    }
+
     fn draw_selected(&self, area: Rect, buf: &mut Buffer) {
-        let style = self.style(Role::Rule);
-        let kind = RuleKind { focus: false, past: false };
-        rule(buf, area, kind, style, &[piece("selected", style)], &[]);
+        self.draw_section("selected", area, buf);
         let Some(item) = self.list.current() else { return };
         let width = usize::from(area.width.saturating_sub(2)).max(8);
         let mut lines: Vec<(String, Role)> = Vec::new();
-        let title = clean(&item.title).replace('\n', " ");
-        lines
-            .extend(wrap(&title, width, 0).into_iter().map(|line| (line.into_owned(), Role::Text)));
+        let wrapped = |text: &str, role: Role| -> Vec<(String, Role)> {
+            let text = clean(text).replace('\n', " ");
+            wrap(&text, width, 0).into_iter().map(|line| (line.into_owned(), role)).collect()
+        };
+        lines.extend(wrapped(&item.title, Role::Text));
         lines.push((format!("session {}", item.id.short()), Role::Dim));
-        lines.push((
-            format!("{}, {}/{} done, {}", item.status.word(), item.done, item.total, item.cost),
-            Role::Dim,
-        ));
+        for fact in &item.facts {
+            lines.extend(wrapped(fact, Role::Dim));
+        }
         if let Some(bytes) = item.bytes {
             lines.push((format!("{} on disk", units::bytes(bytes)), Role::Dim));
         }
@@ -87,11 +155,16 @@ impl Home {
         }
         if let Some(detail) = &item.detail {
             lines.push((String::new(), Role::Dim));
-            let detail = clean(detail).replace('\n', " ");
-            lines.extend(
-                wrap(&detail, width, 0).into_iter().map(|line| (line.into_owned(), Role::Asks)),
-            );
+            lines.extend(wrapped(detail, Role::Asks));
         }
+        lines.push((String::new(), Role::Dim));
+        let opens = match item.status {
+            crate::state::SessionStatus::Done | crate::state::SessionStatus::Abandoned => {
+                "Enter opens it in replay"
+            }
+            _ => "Enter opens it live",
+        };
+        lines.push((opens.to_owned(), Role::Dim));
         for ((text, role), y) in lines.iter().zip(area.y + 1..area.bottom()) {
             Line::new(buf, Rect { y, height: 1, ..area }).skip(1).put(text, self.style(*role));
         }

@@ -30,6 +30,11 @@ pub fn check_keys(overrides: &KeyOverrides) -> Result<(), KeyError> {
     Keymap::new(overrides).map(|_| ())
 }
 
+/// Every action with its default keys and what it does, as the config names them.
+pub fn default_keys() -> Vec<(&'static str, String, &'static str)> {
+    TABLE.iter().map(|entry| (entry.name, entry.keys.join(" "), entry.words)).collect()
+}
+
 #[derive(Clone, Debug)]
 struct Binding {
     entry: &'static Entry,

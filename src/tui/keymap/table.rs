@@ -19,6 +19,15 @@ pub(crate) enum Place {
     Home,
     /// Two runs side by side.
     Compare,
+    /// What is due today, on the home screen.
+    Today,
+}
+
+impl Place {
+    /// Whether it is on the home screen and not on that of a session.
+    pub(crate) fn is_home(self) -> bool {
+        matches!(self, Self::Home | Self::Today)
+    }
 }
 
 /// The column of the help screen.
@@ -89,6 +98,7 @@ actions! {
     OnlyKind "only_kind" Trace Look ["T"] "by kind";
     Copy "copy" Trace Look ["y"] "copy the step";
     Pager "pager" Trace Look ["o"] "open in $PAGER";
+    Why "why" Trace Look ["w"] "why this tool";
     OnlyTask "only_task" Trace Look ["t"] "only this task";
     CardStart "card_start" OpenCard Move ["Home", "g"] "request, its start";
     CardEnd "card_end" OpenCard Move ["End", "G"] "request, its end";
@@ -103,6 +113,9 @@ actions! {
     SwapRuns "swap_runs" Compare Look ["s"] "swap A and B";
     ExportComparison "export_comparison" Compare Look ["E"] "export";
     CompareWith "compare_with" Screen Look [] "compare with a run";
+    TodayDone "today_done" Today Decide ["a"] "done";
+    TodaySkip "today_skip" Today Decide ["S"] "skip";
+    TodayLater "today_later" Today Decide ["x"] "later, asks when";
     Palette "palette" Screen Look [":"] "commands";
     Help "help" Screen Look ["?"] "help";
     Quit "quit" Screen Move ["q"] "back or quit";
@@ -139,6 +152,7 @@ actions! {
     Redo "redo" Screen Decide ["U"] "redo it";
     Editor "editor" Screen Decide ["Ctrl-G"] "edit in $EDITOR";
     Policy "policy" Screen Decide ["p"] "policy";
+    Jobs "jobs" Screen Decide ["J"] "how many at once";
     Pause "pause" Screen Decide ["P"] "run, pause, go on";
 
     PreviousEvent "previous_event" Screen Time ["["] "previous event";

@@ -71,7 +71,7 @@ fn rows() -> Vec<Row> {
             TABLE
                 .iter()
                 .filter(|entry| entry.group == group)
-                .filter(|entry| !matches!(entry.place, Place::Home | Place::Compare))
+                .filter(|entry| !entry.place.is_home() && entry.place != Place::Compare)
                 .filter(|entry| !entry.keys.is_empty())
                 .map(Row::Entry),
         );

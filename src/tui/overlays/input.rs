@@ -30,6 +30,8 @@ pub(crate) enum Purpose {
     Bookmark { at: Seq },
     /// The session to compare with.
     Compare,
+    /// How many tasks may run at once.
+    Jobs,
 }
 
 /// An open text box.
@@ -56,6 +58,9 @@ impl Input {
                 return Outcome::Submit { purpose: self.purpose.clone(), text };
             }
             KeyCode::Tab => {}
+            KeyCode::Char('u') if ctrl => {
+                self.area.delete_line_by_head();
+            }
             KeyCode::Char(_) if !ctrl && self.length() >= LIMIT => {}
             _ => {
                 self.area.input(*event);
@@ -103,6 +108,12 @@ impl Input {
                 "compare".to_owned(),
                 "With which session? Its id or a part of it, or nothing for the one it was forked from:",
                 "Enter compare  Esc close",
+                4,
+            ),
+            Purpose::Jobs => (
+                format!("at once, now up to {}", cx.latest.run.jobs),
+                "How many tasks may run at once, 1 to 64; what runs already goes on:",
+                "Enter set  Esc close",
                 4,
             ),
             Purpose::GoTo => (

@@ -20,6 +20,8 @@ pub(crate) struct PaletteItem {
     pub(crate) keys: String,
     /// What it would be about.
     pub(crate) detail: String,
+    /// Whether it only moves the cursor or the focus, which nobody looks up.
+    pub(crate) moves: bool,
     /// Why it can do nothing here; the row stays, dim.
     pub(crate) impossible: Option<String>,
 }
@@ -35,10 +37,11 @@ pub(crate) struct Palette {
 }
 
 impl Palette {
-    /// All actions, those used last at the top.
+    /// All actions, those used last at the top, those that move the cursor and those that can do nothing at the end.
     pub(crate) fn new(mut items: Vec<PaletteItem>, recent: &[Action]) -> Self {
         items.sort_by_key(|item| {
-            recent.iter().position(|used| *used == item.action).unwrap_or(usize::MAX)
+            let used = recent.iter().position(|used| *used == item.action);
+            (used.unwrap_or(usize::MAX), item.impossible.is_some(), item.moves)
         });
         let found = (0..items.len()).collect();
         Self { field: Field::default(), items, found, cursor: 0 }
@@ -143,7 +146,8 @@ mod tests {
     use super::*;
 
     fn item(action: Action, words: &'static str) -> PaletteItem {
-        PaletteItem { action, words, keys: String::new(), detail: String::new(), impossible: None }
+        let (keys, detail) = (String::new(), String::new());
+        PaletteItem { action, words, keys, detail, moves: false, impossible: None }
     }
 
     fn palette(recent: &[Action]) -> Palette {

@@ -11,10 +11,11 @@ use crate::text::{clean, reveal, units, wrap, wrap_exact};
 use crate::tui::clock::time_of_day;
 use crate::tui::context::PaneContext;
 use crate::tui::glyphs::task_glyph;
+use crate::tui::keymap::Action;
 use crate::tui::theme::Role;
 use crate::tui::widgets::Line;
 
-const LABEL: usize = 15;
+const LABEL: usize = 20;
 
 type Row = (String, String, Role);
 
@@ -72,7 +73,65 @@ fn rows(task: usize, node: &TaskNode, width: usize, cx: &PaneContext<'_>) -> Vec
     }
     fields(&mut card, node);
     outcome(&mut card, row, cx);
+    if row.status == TaskStatus::Failed {
+        effect(&mut card, task, cx);
+    }
+    answers(&mut card, task, cx);
     card.rows
+}
+
+/// What a failure means for the rest of the plan.
+fn effect(card: &mut Card, task: usize, cx: &PaneContext<'_>) {
+    let tasks = &cx.state.tasks;
+    let after = tasks.descendants(task);
+    let skipped: Vec<&str> = after
+        .iter()
+        .filter(|task| matches!(tasks.row(**task).status, TaskStatus::Skipped(_)))
+        .map(|task| tasks.id(*task).as_str())
+        .collect();
+    let others = tasks.counts().total().saturating_sub(after.len() as u32 + 1);
+    let mut words = match skipped.len() {
+        0 => "nothing is skipped for it".to_owned(),
+        1 => format!("{} is skipped", skipped[0]),
+        _ => format!("{} are skipped", skipped.join(", ")),
+    };
+    let are = if others == 1 { "task is" } else { "tasks are" };
+    words.push_str(&format!(" · {others} other {are} not affected"));
+    card.text("effect", &words, Role::Text);
+}
+
+/// The keys that work on this task now, each with what it does.
+fn answers(card: &mut Card, task: usize, cx: &PaneContext<'_>) {
+    if !cx.can_act || cx.mode.is_past() {
+        return;
+    }
+    let tasks = &cx.state.tasks;
+    let id = tasks.id(task).as_str();
+    let names: Vec<&str> =
+        tasks.descendants(task).iter().map(|task| tasks.id(*task).as_str()).collect();
+    let mut rows: Vec<(Action, &str, String)> = Vec::new();
+    let status = tasks.row(task).status;
+    if matches!(status, TaskStatus::Failed | TaskStatus::Skipped(_)) {
+        rows.push((Action::Retry, "retry", format!("{id} alone")));
+        if !names.is_empty() {
+            let all = format!("{id}, {}", names.join(", "));
+            rows.push((Action::RetryWithDependents, "with dependents", all));
+        }
+    }
+    if status == TaskStatus::Failed {
+        rows.push((Action::Skip, "skip", "asks: go on without it, or skip what needs it".into()));
+    }
+    if status == TaskStatus::Running && cx.state.run.is_active() {
+        rows.push((Action::StopTask, "stop it", "asks first; it counts as failed".into()));
+    }
+    if rows.is_empty() {
+        return;
+    }
+    card.rows.push((String::new(), String::new(), Role::Text));
+    for (action, label, consequence) in rows {
+        let key = cx.keymap.key(action);
+        card.text(&format!("{key}  {label}"), &consequence, Role::Text);
+    }
 }
 
 fn status_words(row: &TaskRow, cx: &PaneContext<'_>) -> String {

@@ -30,6 +30,15 @@ impl Pane for Footer {
             return;
         }
         let mut line = Line::new(buf, area);
+        if cx.ui.composer.is_some() {
+            // No key but those named in the box means anything here.
+            let (text, role) = match &cx.ui.message {
+                Some(message) => (message.as_str(), Role::Warn),
+                None => ("all letters are text here", Role::Dim),
+            };
+            line.skip(1).put(text, cx.style(role));
+            return;
+        }
         let mut keys = pieces(&right(cx), cx);
         keys.push(piece(" ", cx.style(Role::Dim)));
         line.right(&keys).skip(1);
@@ -39,10 +48,6 @@ impl Pane for Footer {
         }
         if let Some(sent) = &cx.ui.sent {
             line.put("sent: ", cx.style(Role::Dim)).put(sent, cx.style(Role::Text));
-            return;
-        }
-        if cx.ui.composer.is_some() {
-            line.put("all letters are text here", cx.style(Role::Dim));
             return;
         }
         for hint in left(cx) {
@@ -182,9 +187,11 @@ fn focus(cx: &PaneContext<'_>, run: Option<Hint>) -> Vec<Hint> {
                 (key(Action::Open), "unfold".into()),
                 (key(Action::OnlyTask), only.into()),
             ];
+            hints.push((key(Action::OnlyKind), "by kind".into()));
             if !cx.ui.trace.following {
                 hints.push((key(Action::Follow), "follow".into()));
             }
+            hints.push((key(Action::Why), "why".into()));
             hints
         }
         Focus::Running => {

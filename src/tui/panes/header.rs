@@ -2,9 +2,8 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
-use crate::model::{ApprovalTarget, PlanState, Stage};
+use crate::model::{ApprovalTarget, Cap, MicroDollars, PlanState, Stage};
 use crate::planning::breaker::BreakerState;
 use crate::state::{PlanningSlice, RunPhase, SessionState};
 use crate::text::units;
@@ -50,29 +49,32 @@ fn draw_first(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     line.put(&format!(" {word} "), cx.style(role)).skip(2);
     let mut facts = facts(cx);
     if cx.class == SizeClass::Small {
-        facts = vec![stage(cx.state), position(cx)];
+        facts = vec![(stage(cx.state), Role::Dim), (position(cx), Role::Dim)];
     }
     // The title keeps a third of the row; what is less important gives way first.
     let room = line.left() * 2 / 3;
-    while facts.len() > 1 && width_of(&joined(&facts, "   ", cx.style(Role::Dim))) > room {
+    while facts.len() > 1 && width_of(&joined(&facts, cx)) > room {
         facts.remove(0);
     }
-    line.right(&joined(&facts, "   ", cx.style(Role::Dim)));
+    line.right(&joined(&facts, cx));
     line.put(title, cx.theme.bold(Role::Text));
 }
 
-fn facts(cx: &PaneContext<'_>) -> Vec<String> {
-    let mut facts = Vec::new();
+/// A fact of the header and how much it wants to be seen.
+type Fact = (String, Role);
+
+fn facts(cx: &PaneContext<'_>) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = Vec::new();
     match cx.mode {
-        Mode::Saved => facts.push("saved run, nothing runs".to_owned()),
-        Mode::ScrubbedBack => facts.push(ahead(cx)),
-        Mode::Live | Mode::Paused => facts.extend(cx.note.map(str::to_owned)),
+        Mode::Saved => facts.push(("saved run, nothing runs".to_owned(), Role::Dim)),
+        Mode::ScrubbedBack => facts.push((ahead(cx), Role::Dim)),
+        Mode::Live | Mode::Paused => facts.extend(cx.note.map(|note| (note.to_owned(), Role::Dim))),
     }
     if cx.state.planning.begun {
-        facts.push(drafter(cx.state));
+        facts.push((drafter(cx.state), Role::Dim));
     }
-    facts.extend(breaker(cx));
-    facts.push(position(cx));
+    facts.extend(breaker(cx).map(|words| (words, Role::Warn)));
+    facts.push((position(cx), Role::Dim));
     facts
 }
 
@@ -113,7 +115,13 @@ fn position(cx: &PaneContext<'_>) -> String {
         return String::new();
     };
     if !cx.mode.is_past() {
-        return format!("elapsed {}", clock::elapsed(start, cx.now));
+        let run = &cx.state.run;
+        if run.phase == RunPhase::Idle {
+            return format!("elapsed {}", clock::elapsed(start, cx.now));
+        }
+        // What passes while everything waits for the person is not time that the run took.
+        let worked = std::time::Duration::from_millis(run.worked_ms(cx.now));
+        return format!("elapsed {}", units::elapsed(worked));
     }
     let here = cx.state.at.unwrap_or(start);
     let end = cx.timeline.span().map_or(here, |(_, end)| end);
@@ -128,14 +136,21 @@ fn position(cx: &PaneContext<'_>) -> String {
 fn draw_second(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let mut line = Line::new(buf, area);
     let totals = cx.state.totals;
-    let mut facts = Vec::new();
+    let mut facts: Vec<Fact> = Vec::new();
     if totals.anomalies > 0 {
         let word = if totals.anomalies == 1 { "anomaly" } else { "anomalies" };
-        facts.push(format!("{} {word}", units::count(totals.anomalies)));
+        facts.push((format!("{} {word}", units::count(totals.anomalies)), Role::Warn));
     }
-    facts.push(format!("{} tokens", units::tokens_whole(totals.tokens)));
-    facts.push(totals.cost.to_string());
-    line.right(&joined(&facts, "   ", cx.style(Role::Dim))).skip(1);
+    facts.push((format!("{} tokens", units::tokens_whole(totals.tokens)), Role::Dim));
+    let (words, role, filled) = money(cx);
+    facts.push((words, role));
+    let mut pieces = joined(&facts, cx);
+    if let Some(filled) = filled.filter(|_| cx.class >= SizeClass::Full) {
+        pieces.push(piece("━".repeat(filled), cx.style(role)));
+        pieces.push(piece("─".repeat(BAR - filled), cx.style(Role::Rule)));
+        pieces.push(piece(" ", cx.style(Role::Dim)));
+    }
+    line.right(&pieces).skip(1);
     let now = current_stage(cx.state);
     let dim = cx.style(Role::Dim);
     let names = stages(cx.state);
@@ -215,7 +230,40 @@ fn stage(state: &SessionState) -> String {
 }
 
 /// Facts side by side, with one cell of air at the right edge.
-fn joined(facts: &[String], gap: &'static str, style: Style) -> Vec<Piece<'static>> {
-    let text = facts.iter().filter(|fact| !fact.is_empty()).cloned().collect::<Vec<_>>().join(gap);
-    vec![piece(text, style), piece(" ", style)]
+fn joined(facts: &[Fact], cx: &PaneContext<'_>) -> Vec<Piece<'static>> {
+    let mut pieces = Vec::new();
+    for (text, role) in facts.iter().filter(|(text, _)| !text.is_empty()) {
+        if !pieces.is_empty() {
+            pieces.push(piece("   ", cx.style(Role::Dim)));
+        }
+        pieces.push(piece(text.clone(), cx.style(*role)));
+    }
+    pieces.push(piece(" ", cx.style(Role::Dim)));
+    pieces
+}
+
+/// Cells of the bar of money.
+const BAR: usize = 10;
+
+/// What was spent of what may be, how much that wants to be seen, and the filled cells of its bar.
+fn money(cx: &PaneContext<'_>) -> (String, Role, Option<usize>) {
+    let spent = cx.state.totals.cost;
+    let planning = &cx.state.planning;
+    let limit = match cx.state.run.raised.get(&Cap::BudgetPerSessionUsd) {
+        Some(to) => to.map(MicroDollars),
+        None => Some(cx.session_budget),
+    };
+    // Where nothing can be spent, a limit is noise.
+    let paid = spent > MicroDollars::ZERO || planning.begun && !planning.offline;
+    let Some(limit) = limit.filter(|limit| paid && *limit > MicroDollars::ZERO) else {
+        return (spent.to_string(), Role::Dim, None);
+    };
+    let share = spent.0 as f64 / limit.0 as f64;
+    let role = match share {
+        share if share >= 1.0 => Role::Failed,
+        share if share >= 0.8 => Role::Warn,
+        _ => Role::Dim,
+    };
+    let filled = (share * BAR as f64).round().clamp(0.0, BAR as f64) as usize;
+    (format!("{spent} of {limit}"), role, Some(filled))
 }

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::state::{SessionState, TaskCounts, TaskRow, TaskStatus};
+use crate::state::{AgentProgress, SessionState, TaskCounts, TaskRow, TaskStatus};
 use crate::text::{clean_line, truncate_middle, units};
 use crate::tui::areas::SizeClass;
 use crate::tui::context::{Pane, PaneContext};
@@ -83,11 +83,8 @@ fn draw_row(task: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         .elapsed_ms(cx.now)
         .map(|ms| units::elapsed(std::time::Duration::from_millis(ms)))
         .unwrap_or_default();
-    let tokens = if row.tokens > 0 {
-        format!("{:>7} tok", units::tokens(row.tokens))
-    } else {
-        String::new()
-    };
+    let used = row.tokens.max(agent(task, cx).map_or(0, |agent| agent.tokens));
+    let tokens = if used > 0 { format!("{:>7} tok", units::tokens(used)) } else { String::new() };
     let attempt =
         if row.attempt > 1 { format!("attempt {}  ", row.attempt) } else { String::new() };
     let figures = format!("{attempt}{time:>7}  {tokens}");
@@ -97,24 +94,37 @@ fn draw_row(task: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     line.column(&truncate_middle(&id, 12), 13, cx.style(role));
     let (text, role) = doing(task, row, cx);
     line.put(&text, cx.style(role));
+    // What to press is said whole or not at all.
+    let yours = row.status == TaskStatus::Yours && cx.can_act && !cx.mode.is_past();
+    if yours && line.left() > DONE_HINT.len() {
+        line.put(DONE_HINT, cx.style(role));
+    }
 }
+
+const DONE_HINT: &str = " · Enter to say it is done";
 
 /// What a task does right now: its last line of output, its command, or what the person has to do.
 fn doing(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, Role) {
     if row.status == TaskStatus::Yours {
         let title = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
         let title = title.map(|node| node.description.as_str()).unwrap_or_default();
-        let hint =
-            if cx.mode.is_past() || !cx.can_act { "" } else { " · Enter to say it is done" };
-        return (format!("yours: {title}{hint}"), Role::Yours);
+        return (format!("yours: {title}"), Role::Yours);
     }
     match &row.call {
         Some(call) if !call.last_line.is_empty() => {
             (call.last_line.trim_start().to_owned(), Role::Untrusted)
         }
         Some(call) => (call.summary.to_string(), Role::Untrusted),
-        None => ("starting".to_owned(), Role::Dim),
+        None => match agent(task, cx) {
+            Some(agent) if !agent.doing.is_empty() => (agent.doing.clone(), Role::Untrusted),
+            _ => ("starting".to_owned(), Role::Dim),
+        },
     }
+}
+
+/// How far the agent of a task is, if one does it.
+fn agent<'a>(task: usize, cx: &PaneContext<'a>) -> Option<&'a AgentProgress> {
+    cx.state.agents.get(cx.state.tasks.id(task))
 }
 
 fn others(counts: TaskCounts) -> String {

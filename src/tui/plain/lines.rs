@@ -50,10 +50,10 @@ pub(super) fn request_lines(request: &Request, state: &SessionState) -> Vec<Stri
             .sum();
         let length = minutes.map(|minutes| format!(", {}", units::working_minutes(minutes)));
         lines.push(format!(
-            "  Tasks {}. Start at once: {}. Critical path: {} tasks{}.",
+            "  Tasks {}. Start at once: {}. Critical path: {}{}.",
             plan.plan.tasks.len(),
             plan.facts.root_tasks.len(),
-            path.len(),
+            units::counted(path.len(), "task"),
             length.unwrap_or_default()
         ));
     }

@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, watch};
 
 use self::lines::{entry_line, request_lines, status_lines, task_lines, wrapped};
 use self::words::{Meaning, meaning};
+use super::panes::approval::assumed_words;
 use super::{Exit, ExitReason, SessionView, TuiError};
 use crate::event::Command;
 use crate::model::{
@@ -183,7 +184,7 @@ impl Plain {
         let at = self.answers.len();
         let Some(question) = questions.get(at) else { return Ok(()) };
         say(&format!("Question {} of {}: {}", at + 1, questions.len(), question.text))?;
-        say(&format!("  Assumed if skipped: {}.", question.assumed))
+        say(&format!("  Assumed if skipped: {}.", assumed_words(question)))
     }
 
     async fn take(&mut self, line: &str) -> Result<Option<ExitReason>, TuiError> {
@@ -208,8 +209,7 @@ impl Plain {
             "policy" => {
                 for dial in super::policy::DIALS {
                     let policy = self.state.planning.policy();
-                    let effect =
-                        dial.effect(&policy, super::policy::Asked::of(&self.state.planning));
+                    let effect = dial.effect(&policy, &self.state.planning);
                     say(&format!("{}: {}. {effect}.", dial.name(), dial.value(&policy)))?;
                 }
             }

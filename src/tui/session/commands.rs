@@ -75,6 +75,29 @@ impl Screen {
         }
     }
 
+    /// Asks how many tasks may run at once.
+    pub(super) fn open_jobs(&mut self) -> Flow {
+        if let Some(why) = self.cannot_act() {
+            return self.say(why);
+        }
+        if !self.latest.run.is_active() {
+            return self.say("nothing runs now; --jobs sets it for the next run");
+        }
+        self.ui.overlay = Some(Overlay::Input(Box::new(Input::new(Purpose::Jobs))));
+        Flow::Draw
+    }
+
+    pub(super) fn set_jobs(&mut self, text: &str) -> Flow {
+        match text.trim().parse() {
+            Ok(jobs @ 1..=64) => {
+                let words = format!("up to {jobs} at once");
+                self.send(Command::SetJobs { jobs }, words)
+            }
+            _ if text.trim().is_empty() => Flow::Draw,
+            _ => self.say("a number from 1 to 64 is needed"),
+        }
+    }
+
     /// The task that has the focus, in the graph or among those that run, and its status.
     fn selected_task(&self) -> Option<(TaskId, TaskStatus)> {
         let id = match self.ui.focus {

@@ -8,7 +8,7 @@ use crate::model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
 use crate::tui::composer::{Composer, Form, FormPurpose, FormRow, TextBox, Topic, Typed};
 use crate::tui::keymap::Action;
 use crate::tui::overlays::{Overlay, PolicyPanel};
-use crate::tui::panes::approval::{answer_rows, current};
+use crate::tui::panes::approval::{answer_rows, assumed_words, current};
 use crate::tui::ui_state::Focus;
 
 impl Screen {
@@ -74,7 +74,7 @@ impl Screen {
             }
             Some(RequestKind::Questions { questions }) if action == ChoiceAction::Reply => {
                 let rows = questions.iter().map(|question| {
-                    let hint = format!("empty: {} is assumed", question.assumed);
+                    let hint = format!("empty: {} is assumed", assumed_words(question));
                     FormRow::new(&question.key, &question.text, &hint, "")
                 });
                 let purpose = FormPurpose::Questions { request: id };
@@ -139,7 +139,8 @@ impl Screen {
         if let Some(why) = self.cannot_act() {
             return self.say(why);
         }
-        let panel = PolicyPanel::new(self.latest.planning.policy());
+        let panel =
+            PolicyPanel::new(self.latest.planning.policy(), self.latest.planning.gate.as_ref());
         self.ui.overlay = Some(Overlay::Policy(Box::new(panel)));
         Flow::Draw
     }
@@ -174,7 +175,9 @@ impl Screen {
                 if !nodes.is_empty() && nodes.iter().all(|node| locked.contains(node)) {
                     self.ui.composer = Some(Composer::Text(Box::new(text)));
                     let key = self.keymap.key(Action::Lock);
-                    return self.say(format!("all marked nodes are locked; {key} unlocks them"));
+                    return self.say(format!(
+                        "all marked nodes are locked; Tab asks the whole plan, or Esc, then {key}"
+                    ));
                 }
                 self.ui.marks.clear();
                 match request {

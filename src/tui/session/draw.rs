@@ -207,6 +207,7 @@ impl Screen {
             areas: self.areas,
             can_act: self.can_act(),
             note: self.note.as_deref(),
+            session_budget: self.session_budget,
             graph: &self.graph,
             plan: &self.plan,
             trace: &self.trace,

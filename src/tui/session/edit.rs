@@ -4,7 +4,8 @@ use super::commands::wish;
 use super::{Flow, Screen};
 use crate::event::Command;
 use crate::model::{
-    Actor, Answer, ChoiceAction, Dependency, LinkKind, PlanEdit, PlanNode, RequestKind, TaskId,
+    Actor, Answer, ChoiceAction, Dependency, Doer, LinkKind, PlanEdit, PlanNode, RequestKind,
+    RunKind, TaskId,
 };
 use crate::tui::composer::{Composer, Form, FormPurpose, FormRow};
 use crate::tui::overlays::{Choose, Overlay};
@@ -19,6 +20,9 @@ impl Screen {
         }
         let drafted = self.latest.planning.outline.is_some();
         (!drafted).then(|| {
+            if self.latest.planning.begun {
+                return "there is no draft to change yet".to_owned();
+            }
             let key = self.keymap.key(crate::tui::keymap::Action::Editor);
             format!("this plan came from a file; {key} opens it in your editor")
         })
@@ -82,6 +86,8 @@ impl Screen {
                 "ids of what must be done before",
                 &needs.join(", "),
             ));
+            let doer = doer_words(node.run.as_ref());
+            rows.push(FormRow::new("doer", "done by", "you, agent, or $ and a command", &doer));
         }
         let title = format!("edit {id}");
         let form = Form::new(FormPurpose::Node { node: id }, title, rows);
@@ -107,6 +113,13 @@ impl Screen {
                         return self.say(format!("{text:?} is not a number of minutes"));
                     };
                     edits.push(PlanEdit::SetEstimate { node, minutes });
+                }
+                "doer" => {
+                    let Some((doer, command)) = doer_of(text) else {
+                        self.ui.composer = Some(Composer::Form(Box::new(form.clone())));
+                        return self.say("done by: you, agent, or $ and a command");
+                    };
+                    edits.push(PlanEdit::SetDoer { node, doer, command });
                 }
                 _ => edits.extend(self.relinked(&node, text)),
             }
@@ -258,5 +271,25 @@ impl Screen {
             flow = self.send(Command::Edit { edit }, words);
         }
         flow
+    }
+}
+
+/// Who does a task, as the form has it.
+fn doer_words(run: Option<&RunKind>) -> String {
+    match run {
+        Some(RunKind::Shell(command)) => format!("$ {command}"),
+        Some(RunKind::Agent {}) => "agent".to_owned(),
+        Some(RunKind::Human {}) | None => "you".to_owned(),
+    }
+}
+
+/// Reads what [`doer_words`] wrote, or what the person typed in its place.
+fn doer_of(text: &str) -> Option<(Doer, Option<String>)> {
+    let command = text.strip_prefix('$').map(str::trim);
+    match (text, command) {
+        (_, Some(command)) if !command.is_empty() => Some((Doer::Shell, Some(command.to_owned()))),
+        ("you" | "me" | "human", _) => Some((Doer::Human, None)),
+        ("agent", _) => Some((Doer::Agent, None)),
+        _ => None,
     }
 }

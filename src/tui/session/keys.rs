@@ -77,6 +77,7 @@ impl Screen {
             Outcome::Submit { purpose: Purpose::Note { task }, text } => {
                 return Ok(self.complete(task, text));
             }
+            Outcome::Submit { purpose: Purpose::Jobs, text } => return Ok(self.set_jobs(&text)),
             Outcome::Submit { purpose: Purpose::Search, text } => return Ok(self.search(&text)),
             Outcome::Submit { purpose: Purpose::Bookmark { at }, text } => {
                 return Ok(self.set_bookmark(at, Some(text)));
@@ -135,6 +136,9 @@ impl Screen {
             Action::Palette => self.open_palette(),
             Action::GoalBox
             | Action::Today
+            | Action::TodayDone
+            | Action::TodaySkip
+            | Action::TodayLater
             | Action::RemoveSession
             | Action::MarkSession
             | Action::Compare
@@ -146,6 +150,8 @@ impl Screen {
             Action::Fork => self.open_fork(),
             Action::CompareWith => self.ask_compare(),
             Action::OnlyTask => self.only_task(),
+            Action::Why => return self.explain(),
+            Action::Jobs => self.open_jobs(),
             Action::OnlyKind => self.only_kind(),
             Action::Search => self.open_search(),
             Action::NextHit => self.next_hit(true),
@@ -360,6 +366,22 @@ impl Screen {
             self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top());
         }
         Flow::Draw
+    }
+
+    /// Shows or hides why the step under the cursor took its tool.
+    fn explain(&mut self) -> Result<Flow, SourceError> {
+        let Some(seq) = self.ui.trace.cursor else { return Ok(Flow::Idle) };
+        if self.ui.trace.explained.remove(&seq) {
+            return Ok(Flow::Draw);
+        }
+        let record = self.history.record(seq)?;
+        if record.is_none_or(|record| crate::state::trace::why(&record).is_none()) {
+            return Ok(self.say("no tool was chosen in this step; actions of agents have a why"));
+        }
+        self.ui.trace.explained.insert(seq);
+        self.ui.trace.following = false;
+        self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top());
+        Ok(Flow::Draw)
     }
 
     fn back(&mut self) -> Flow {

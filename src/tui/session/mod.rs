@@ -29,23 +29,23 @@ use tokio::sync::mpsc;
 use super::areas::Areas;
 use super::compare::Compare;
 use super::context::Mode;
-use super::keymap::{Keymap, Place};
+use super::keymap::{KeyError, Keymap, Place};
 use super::overlays::Overlay;
 use super::panes::approval::{self, CardCache};
 use super::panes::graph::GraphCache;
 use super::panes::plan::{PlanCache, View};
 use super::panes::scrub::Marks;
 use super::panes::trace::TraceCache;
-use super::theme::Palette;
+use super::theme::{ColorDepth, Palette};
 use super::ui_state::{Focus, UiState};
-use super::{Desk, ExitReason, SessionView, TuiError, UiSettings};
+use super::{Desk, ExitReason, Look, SessionView, TuiError, UiSettings};
 use crate::event::Command;
-use crate::model::{Plan, RequestId, Seq, SessionId};
+use crate::model::{MicroDollars, Plan, RequestId, Seq, SessionId};
 use crate::replay::{History, SourceError};
 use crate::state::timeline::Timeline;
 use crate::state::{RunPhase, SessionState, SessionStatus};
 
-pub(crate) use outside::{Outside, Returned};
+pub(crate) use outside::{Back, Outside, Returned};
 
 /// What reaches a screen.
 #[derive(Debug)]
@@ -87,8 +87,10 @@ pub(crate) struct Screen {
     head: Seq,
     pub(crate) ui: UiState,
     palette: Palette,
+    color: ColorDepth,
     keymap: Keymap,
     ascii: bool,
+    session_budget: MicroDollars,
     clock: fn() -> Timestamp,
     time_zone: TimeZone,
     graph: GraphCache,
@@ -114,6 +116,14 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
+    /// Takes on another theme and other keys; nothing changes if the keys cannot be used.
+    pub(crate) fn restyle(&mut self, look: &Look) -> Result<(), KeyError> {
+        self.keymap = Keymap::new(&look.keys)?;
+        self.palette = look.theme.palette(self.color);
+        self.ascii = look.ascii;
+        Ok(())
+    }
+
     /// Opens a session: live at its latest event, a saved run where `start_at` says.
     pub(crate) fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
         let SessionView { id, mut history, commands, start_at, bookmarks, note, .. } = view;
@@ -135,8 +145,10 @@ impl Screen {
                 ..UiState::default()
             },
             palette: settings.theme.palette(settings.color),
+            color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
+            session_budget: settings.session_budget,
             clock: settings.now,
             time_zone: settings.time_zone.clone(),
             graph: GraphCache::default(),

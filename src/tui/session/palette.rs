@@ -2,9 +2,10 @@
 
 use super::wishes::NOT_SAVED;
 use super::{Flow, Screen, places};
+use crate::model::TaskId;
 use crate::replay::SourceError;
 use crate::state::TaskStatus;
-use crate::tui::keymap::{Action, Entry, Place, TABLE};
+use crate::tui::keymap::{Action, Entry, Group, Place, TABLE};
 use crate::tui::overlays::{Overlay, Palette, PaletteItem};
 use crate::tui::panes::plan::View;
 use crate::tui::ui_state::Focus;
@@ -12,7 +13,9 @@ use crate::tui::ui_state::Focus;
 impl Screen {
     pub(super) fn open_palette(&mut self) -> Flow {
         let here = |entry: &&Entry| {
-            entry.action != Action::Palette && !matches!(entry.place, Place::Home | Place::Compare)
+            entry.action != Action::Palette
+                && !entry.place.is_home()
+                && entry.place != Place::Compare
         };
         let items = TABLE.iter().filter(here);
         let items = items.map(|entry| self.palette_item(entry)).collect();
@@ -36,6 +39,7 @@ impl Screen {
             words: entry.words,
             keys: self.keymap.key(entry.action),
             detail: detail.unwrap_or_default(),
+            moves: entry.group == Group::Move,
             impossible,
         }
     }
@@ -51,10 +55,28 @@ impl Screen {
                 | Action::StopTask
                 | Action::Mark
         );
-        if about_task {
-            return self.ui.graph.selected.as_ref().map(ToString::to_string);
+        let selected = self.ui.graph.selected.as_ref();
+        if entry.action == Action::RetryWithDependents {
+            let tasks = &self.latest.tasks;
+            let task = tasks.position(selected?)?;
+            let mut names = vec![tasks.id(task).to_string()];
+            names.extend(tasks.descendants(task).iter().map(|task| tasks.id(*task).to_string()));
+            return Some(names.join(", "));
         }
-        None
+        if about_task {
+            return selected.map(ToString::to_string);
+        }
+        match entry.action {
+            Action::Jobs => Some(format!("now up to {}", self.latest.run.jobs)),
+            Action::RequestChanges | Action::Comment | Action::Lock
+                if !self.ui.marks.is_empty() =>
+            {
+                let names: Vec<&str> = self.ui.marks.iter().map(TaskId::as_str).collect();
+                Some(names.join(", "))
+            }
+            Action::Comment | Action::Lock | Action::Edit => selected.map(ToString::to_string),
+            _ => None,
+        }
     }
 
     /// Why an action can do nothing here, if so.
@@ -90,6 +112,9 @@ impl Screen {
                 Some("there is no plan yet at this moment".to_owned())
             }
             Action::Pause => self.cannot_act(),
+            Action::Jobs => self
+                .cannot_act()
+                .or_else(|| (!self.latest.run.is_active()).then(|| "nothing runs now".to_owned())),
             Action::Done
             | Action::Retry
             | Action::RetryWithDependents

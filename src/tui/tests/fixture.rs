@@ -49,8 +49,10 @@ pub(crate) fn settings() -> UiSettings {
         keys: KeyOverrides::default(),
         ascii: false,
         color: ColorDepth::True,
+        session_budget: crate::model::MicroDollars(2_000_000),
         now,
         time_zone: jiff::tz::TimeZone::UTC,
+        changes: None,
     }
 }
 

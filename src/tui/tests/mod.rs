@@ -3,6 +3,7 @@
 mod driving;
 pub(crate) mod fixture;
 mod frames;
+mod help_keys;
 mod hostile;
 pub(crate) mod lint;
 pub(crate) mod planned;

@@ -3,7 +3,7 @@
 use super::fixture::{Fixture, Shown, pass};
 use super::planned::{discussed, every_request, outlined, scheduled};
 use crate::event::Command;
-use crate::model::{Actor, ApprovalPolicy, ChoiceAction, PlanEdit, TaskId};
+use crate::model::{Actor, ApprovalPolicy, ChoiceAction, Doer, GateWhen, PlanEdit, TaskId};
 use crate::tui::panes::plan::View;
 
 fn settled(fixture: &Fixture) -> Shown {
@@ -190,6 +190,12 @@ fn the_policy_is_turned_and_kept() {
     assert_eq!(shown.sent(), None);
     shown.press(&["d"]);
     assert!(matches!(shown.sent(), Some(Command::SetPolicy { save: true, .. })));
+    // Below the dials: when something small skips ceremony.
+    shown.press(&["j", "j", "j", "j", "j", "j", "j", "h"]);
+    assert_eq!(shown.sent(), None);
+    shown.press(&["l"]);
+    assert_eq!(shown.sent(), Some(Command::SetGate { when: GateWhen::ForceExit }));
+    insta::assert_snapshot!("policy_gate_80x24", shown.frame(80, 24));
     shown.press(&["Esc"]);
     assert!(shown.screen.ui.overlay.is_none());
 }
@@ -218,6 +224,13 @@ fn a_node_is_edited_field_by_field() {
     assert_eq!(shown.sent(), None);
     shown.press(&["u", "U"]);
     assert_eq!((shown.sent(), shown.sent()), (Some(Command::Undo), Some(Command::Redo)));
+    // Who does it is the last field: a command after a dollar sign.
+    shown.press(&["e", "Enter", "Enter", "Enter", "Enter", "Ctrl-U"]);
+    type_text(&mut shown, "$ make it");
+    shown.press(&["Enter"]);
+    let command = Some("make it".to_owned());
+    let edit = PlanEdit::SetDoer { node: leaf.id.clone(), doer: Doer::Shell, command };
+    assert_eq!(shown.sent(), Some(Command::Edit { edit }));
 }
 
 #[test]

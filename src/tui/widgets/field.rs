@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 use tui_textarea::TextArea;
 
-use crate::text::clean_line;
+use crate::text::{clean, clean_line};
 
 /// The longest line a field takes.
 const LIMIT: usize = 2_000;
@@ -36,6 +36,32 @@ impl Field {
         self.area.lines().first().map_or("", String::as_str)
     }
 
+    /// All lines, where the owner lets it have several.
+    pub(crate) fn whole(&self) -> String {
+        self.area.lines().join("\n")
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.area.lines().len()
+    }
+
+    /// Begins another line.
+    pub(crate) fn new_line(&mut self) {
+        if self.whole().chars().count() < LIMIT {
+            self.area.insert_newline();
+        }
+    }
+
+    /// Several lines, as an editor left them.
+    pub(crate) fn of_lines(text: &str) -> Self {
+        let text: String = clean(text.trim_end()).chars().take(LIMIT).collect();
+        let mut area = TextArea::new(text.lines().map(str::to_owned).collect());
+        area.set_cursor_line_style(Style::default());
+        area.move_cursor(tui_textarea::CursorMove::Bottom);
+        area.move_cursor(tui_textarea::CursorMove::End);
+        Self { area }
+    }
+
     /// Takes a key that the owner has no other use for. Says whether the text changed.
     pub(crate) fn on_key(&mut self, event: &KeyEvent) -> bool {
         if self.text().chars().count() >= LIMIT
@@ -47,6 +73,9 @@ impl Field {
         let ctrl = event.modifiers.contains(crossterm::event::KeyModifiers::CONTROL);
         let new_line = matches!(event.code, crossterm::event::KeyCode::Enter)
             || ctrl && matches!(event.code, crossterm::event::KeyCode::Char('m' | 'j'));
+        if ctrl && event.code == crossterm::event::KeyCode::Char('u') {
+            return self.area.delete_line_by_head();
+        }
         !new_line && self.area.input(*event)
     }
 

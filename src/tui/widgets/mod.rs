@@ -10,8 +10,4 @@ pub(crate) use frame::{divider, frame};
 pub(crate) use line::{Line, Piece, piece, width_of};
 pub(crate) use rule::{RuleKind, rule};
 
-/// A number of things, `1 task` or `2 tasks`.
-pub(crate) fn counted(count: usize, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
-}
+pub(crate) use crate::text::units::counted;

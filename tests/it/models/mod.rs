@@ -7,8 +7,9 @@ mod live;
 mod ordinary;
 mod protocols;
 mod secrets;
-mod server;
-mod wire;
+pub mod server;
+mod whole;
+pub mod wire;
 
 use std::sync::{Arc, Mutex};
 

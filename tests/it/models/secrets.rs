@@ -8,7 +8,7 @@ use serde_json::json;
 use super::server::{Act, Server};
 use super::wire::{Format, KEY};
 
-fn files_with(dir: &Path, needle: &str) -> Vec<String> {
+pub fn files_with(dir: &Path, needle: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();

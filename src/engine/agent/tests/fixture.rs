@@ -36,6 +36,8 @@ use crate::tools::{
 #[derive(Default)]
 pub(super) struct Person {
     pub(super) denies: Option<String>,
+    /// Tools that are allowed all the same.
+    pub(super) allows: Vec<String>,
     pub(super) broken: Vec<String>,
     pub(super) intents: Mutex<Vec<Intent>>,
     pub(super) asked: Mutex<Vec<String>>,
@@ -53,8 +55,10 @@ impl Bracket for Person {
     fn ask<'a>(&'a self, ask: &'a PermissionAsk) -> BoxFuture<'a, PermissionAnswer> {
         self.asked.lock().unwrap().push(ask.tool.clone());
         let answer = match &self.denies {
-            Some(reason) => PermissionAnswer::Deny { reason: reason.clone() },
-            None => PermissionAnswer::Once,
+            Some(reason) if !self.allows.contains(&ask.tool) => {
+                PermissionAnswer::Deny { reason: reason.clone() }
+            }
+            _ => PermissionAnswer::Once,
         };
         Box::pin(async move { answer })
     }
@@ -169,6 +173,7 @@ pub(super) fn kit_of(model: Arc<dyn LanguageModel>, toolbox: Toolbox, assets: &A
     AgentKit {
         planner: Arc::clone(&dialogue),
         judge: Arc::clone(&dialogue),
+        summarizer: Arc::clone(&dialogue),
         dialogue,
         toolbox,
         types: Arc::clone(&assets.types),

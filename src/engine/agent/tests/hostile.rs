@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use super::fixture::*;
-use crate::engine::agent::{Assets, Prompts};
+use crate::engine::agent::{Assets, Prompts, ReasoningMode};
 use crate::llm::{Generated, RawCall};
 use crate::model::ToolResult;
 use crate::tools::{Effect, Registry};
@@ -112,6 +112,7 @@ fn ten_thousand_arbitrary_answers_are_survived() {
     let strategy = answer();
     let mut used = 0;
     let kinds = ["skill_build", "code_modify", "code_create", "research", "generic", "unheard_of"];
+    let modes = [ReasoningMode::Direct, ReasoningMode::Auto, ReasoningMode::Dialectical];
     let mut run_number = 0;
     // Short prompts: what is tried here is the answers.
     let mut short = Prompts::built_in();
@@ -135,8 +136,10 @@ fn ten_thousand_arbitrary_answers_are_survived() {
         });
         let person = Arc::new(Person::default());
         let setup = Setup { registry: registry(), person: Arc::clone(&person), ..Setup::default() };
-        let kit = kit_of(model, setup.toolbox(directory.path()), &assets);
-        let kind = kinds[run_number % kinds.len()];
+        let mut kit = kit_of(model, setup.toolbox(directory.path()), &assets);
+        kit.reasoning_mode = modes[run_number % modes.len()];
+        // Every kind comes with every way of thinking.
+        let kind = kinds[run_number / modes.len() % kinds.len()];
         run_number += 1;
         let told = runtime.block_on(run_task(&kit, task(kind, "Do something about it")));
         used += *given.lock().unwrap();

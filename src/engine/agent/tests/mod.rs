@@ -5,6 +5,7 @@ mod conduct;
 mod criteria;
 mod fixture;
 mod hostile;
+mod injection;
 mod nested;
 mod offline;
 mod patterns;

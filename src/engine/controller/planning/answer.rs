@@ -6,13 +6,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Draft, advance_draft};
-use crate::engine::Keep;
 use crate::engine::controller::{Decided, Decision, Effect, started};
 use crate::engine::planner::{apply_relaxation, user_subtype};
-use crate::event::{ApprovalEvent, CloseReason, PlanEvent, PlanningEvent, Refusal};
+use crate::engine::{Keep, caps};
+use crate::event::{ApprovalEvent, CloseReason, PlanEvent, PlanningEvent, Refusal, RunEvent};
 use crate::model::{
-    Actor, AdaptationAction, AdaptationLogEntry, Answer, ApprovalTarget, ChoiceAction as A, Digest,
-    LeverChange, Origin, PatternChoice, PauseKind, PolicyOverride, Request, RequestKind, Stage,
+    Actor, AdaptationAction, AdaptationLogEntry, Answer, ApprovalTarget, Cap, ChoiceAction as A,
+    Digest, LeverChange, Origin, PatternChoice, PauseKind, PolicyOverride, Request, RequestKind,
+    Stage,
 };
 use crate::planning::controller::{Outcome, scope_of};
 use crate::planning::policy_words;
@@ -94,8 +95,16 @@ pub(in super::super) fn answer(
         }
         A::TryAgain => advance_draft(&mut draft, Outcome::Answered, None),
         A::GoOn => advance_draft(&mut draft, Outcome::GoOn, None),
-        A::RaiseOnce => advance_draft(&mut draft, Outcome::RaiseOnce, None),
-        A::RaiseForSession => advance_draft(&mut draft, Outcome::RaiseForSession, None),
+        A::RaiseOnce | A::RaiseForSession => {
+            let once = answer.action == A::RaiseOnce;
+            // The limit that was in the way is named in the question; one of a turn ends with the turn.
+            if let Some(cap) = Cap::named_in(&request.why) {
+                let to = once.then(|| caps::raised_once(cap, caps::used(state, cap, now)));
+                draft.say(RunEvent::CapRaised { cap, to });
+            }
+            let outcome = if once { Outcome::RaiseOnce } else { Outcome::RaiseForSession };
+            advance_draft(&mut draft, outcome, None)
+        }
         A::GoOffline => {
             draft.say(PlanningEvent::WentOffline { why: "you asked for it".to_owned() });
             advance_draft(&mut draft, Outcome::GoOffline, None)

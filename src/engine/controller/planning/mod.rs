@@ -2,6 +2,7 @@
 
 mod answer;
 pub mod requests;
+mod reschedule;
 mod wish;
 
 use std::sync::Arc;
@@ -9,7 +10,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub(super) use answer::answer;
-pub(super) use wish::{abandon, comment, edit, lock, request_changes, set_policy, undo};
+pub(super) use reschedule::move_block;
+pub(super) use wish::{abandon, comment, edit, lock, request_changes, set_gate, set_policy, undo};
 
 use super::{Decision, Effect};
 use crate::event::{ApprovalEvent, Event, PlanEvent, PlanningEvent, Record};

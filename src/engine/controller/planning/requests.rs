@@ -355,7 +355,7 @@ fn budget(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         why,
     );
     asked.choices = vec![
-        Choice::new(A::RaiseOnce, "raise once", "one more call, then it asks again"),
+        Choice::new(A::RaiseOnce, "raise once", "goes on a little further, then asks again"),
         Choice::new(
             A::RaiseForSession,
             "raise for the session",
@@ -515,8 +515,9 @@ fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
         asked.details.push(Detail::new(
             "pattern",
             format!(
-                "{} / {subtype}{flagged}, {:.2}",
-                choice.pattern.pattern_type, choice.confidence
+                "{} / {subtype}{flagged}, confidence {}",
+                choice.pattern.pattern_type,
+                crate::text::units::confidence(choice.confidence, 2)
             ),
         ));
         if choice.confidence < 0.70

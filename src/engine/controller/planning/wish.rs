@@ -8,18 +8,32 @@ use super::answer::{scope, wishes};
 use super::{Draft, advance_draft};
 use crate::engine::Keep;
 use crate::engine::controller::{Decided, Decision, Effect};
-use crate::event::{PlanningEvent, Refusal};
+use crate::event::{AgentEvent, PlanningEvent, Refusal};
 use crate::model::{
-    Actor, AdaptationLogEntry, Comment, Origin, PlanEdit, PlanState, PolicyOverride, TaskId,
+    Actor, AdaptationLogEntry, Comment, GateWhen, Origin, PlanEdit, PlanState, PolicyOverride,
+    TaskId,
 };
 use crate::planning::controller::Outcome;
 use crate::planning::edit as edits;
+use crate::planning::gate::{self, GatePolicy, Signals};
 use crate::state::SessionState;
 
 /// Changes how the person is talked to; works in every session, with and without a conversation.
 pub(in super::super) fn set_policy(set: &PolicyOverride, save: bool, by: Actor) -> Decision {
     let decision = Decision::of(PlanningEvent::PolicySet { set: set.clone(), saved: save, by });
     if save { decision.then(Effect::Keep(Keep::Policy(set.clone()))) } else { decision }
+}
+
+/// Says when something small skips ceremony; what the gate saw before is judged again by it.
+pub(in super::super) fn set_gate(state: &SessionState, when: GateWhen) -> Decision {
+    let standing = state.planning.gate.clone();
+    let decision = standing
+        .unwrap_or_else(|| {
+            gate::decide(&GatePolicy::default(), Signals::default(), gate::LOOPS, None)
+        })
+        .again(when);
+    let decision = serde_json::to_value(decision).unwrap_or_default();
+    Decision::of(AgentEvent::Gated { decision })
 }
 
 fn node_exists(state: &SessionState, node: &TaskId) -> Result<(), Refusal> {

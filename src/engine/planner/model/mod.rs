@@ -16,12 +16,14 @@ use super::tools::{
     PlanTool, ideas_schema, outline_schema, pattern_schema, roadmap_schema, tools_of,
 };
 use super::{Planner, Work, trace};
+use crate::engine::agent::{ABILITIES, Joined};
 use crate::event::{AgentEvent, Event, PlanningEvent};
-use crate::llm::protocol::Dialogue;
-use crate::llm::{Delta, GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec};
+use crate::llm::cost::Estimate;
+use crate::llm::protocol::{Dialogue, Reply};
+use crate::llm::{GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec};
 use crate::model::{
-    Digest, Failure, MicroDollars, Origin, PatternChoice, PatternSpec, PatternType, PlanState,
-    ReactLogEntry, Stage,
+    Digest, Failure, Origin, PatternChoice, PatternSpec, PatternType, PlanState, ReactLogEntry,
+    Stage,
 };
 use crate::planning::controller::Outcome;
 use crate::state::PlanningSlice;
@@ -316,82 +318,99 @@ async fn ask(
     purpose: &str,
     say: Say<'_>,
     cancel: &CancellationToken,
-) -> Result<crate::llm::protocol::Reply, ModelError> {
+) -> Result<Reply, ModelError> {
+    let prompt = Digest::of_json(&serde_json::to_value(&request.messages).unwrap_or_default());
+    if let Some(estimate) = desk.dialogue.must_find_out(request) {
+        let ask = say_asked(desk, ABILITIES, estimate, &prompt, say);
+        let begun = Instant::now();
+        match desk.dialogue.find_out(cancel).await {
+            Ok(found) => say(AgentEvent::ModelAnswered {
+                task: None,
+                ask,
+                text: found.capability.to_string(),
+                calls: Value::Null,
+                tokens: found.cost.usage.total(),
+                cost: found.cost.money,
+                elapsed_ms: begun.elapsed().as_millis() as u64,
+            }
+            .into()),
+            Err(error) => return Err(say_failed(desk, ask, error, say)),
+        }
+    }
+    let ask = say_asked(desk, purpose, desk.dialogue.estimate(request), &prompt, say);
+    let begun = Instant::now();
+    let joined = Joined::new(&desk.redactor, |text| {
+        say(AgentEvent::Partial { task: None, ask, text }.into());
+    });
+    let reply = match desk.dialogue.reply(request, &|delta| joined.take(delta), cancel).await {
+        Ok(reply) => reply,
+        Err(error) => return Err(say_failed(desk, ask, error, say)),
+    };
+    let calls: Vec<Value> = reply
+        .calls
+        .iter()
+        .map(|call| serde_json::json!({ "name": call.name, "arguments": call.arguments }))
+        .collect();
+    let raw = desk.redactor.redact(&Value::from(calls).to_string()).into_owned();
+    say(AgentEvent::ModelAnswered {
+        task: None,
+        ask,
+        text: desk.redactor.redact(&reply.text).into_owned(),
+        calls: serde_json::from_str(&raw).unwrap_or_default(),
+        tokens: reply.cost.usage.total(),
+        cost: reply.cost.money,
+        elapsed_ms: begun.elapsed().as_millis() as u64,
+    }
+    .into());
+    let warnings = reply.notes.iter().map(|note| format!("{}: {}", note.code, note.detail));
+    let entry = ReactLogEntry {
+        seq: ask,
+        kind: "planner.trace".to_owned(),
+        prompt_ref: Some(prompt),
+        raw_response: Some(raw),
+        task_graph: None,
+        warnings: warnings.collect(),
+    };
+    say(PlanningEvent::Logged { entry }.into());
+    Ok(reply)
+}
+
+fn say_asked(
+    desk: &ModelDesk,
+    purpose: &str,
+    estimate: Estimate,
+    prompt: &Digest,
+    say: Say<'_>,
+) -> u32 {
     let info = desk.dialogue.model().info();
-    let estimate = desk.dialogue.estimate(request);
     let ask = desk.next_ask.fetch_add(1, Ordering::Relaxed) + 1;
-    let prompt = serde_json::to_value(&request.messages).unwrap_or_default();
     say(AgentEvent::ModelAsked {
         task: None,
         ask,
         purpose: purpose.to_owned(),
         provider: info.provider.clone(),
         model: info.model.clone(),
-        prompt_ref: Digest::of_json(&prompt),
+        prompt_ref: prompt.clone(),
         estimated_tokens: estimate.tokens(),
         estimated_cost: estimate.cost,
     }
     .into());
-    let begun = Instant::now();
-    let seen = std::sync::Mutex::new((Instant::now(), String::new()));
-    let deltas = |delta: Delta| {
-        let Delta::Text { text } = delta else { return };
-        let mut seen = seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        seen.1.push_str(&text);
-        if seen.0.elapsed().as_millis() >= 250 {
-            let text = desk.redactor.redact(&std::mem::take(&mut seen.1)).into_owned();
-            seen.0 = Instant::now();
-            say(AgentEvent::Partial { task: None, ask, text }.into());
-        }
-    };
-    let reply = desk.dialogue.reply(request, &deltas, cancel).await;
-    match &reply {
-        Ok(reply) => {
-            let calls: Vec<Value> = reply
-                .calls
-                .iter()
-                .map(|call| serde_json::json!({ "name": call.name, "arguments": call.arguments }))
-                .collect();
-            let raw = desk.redactor.redact(&Value::from(calls.clone()).to_string()).into_owned();
-            say(AgentEvent::ModelAnswered {
-                task: None,
-                ask,
-                text: desk.redactor.redact(&reply.text).into_owned(),
-                calls: serde_json::from_str(&raw).unwrap_or_default(),
-                tokens: reply.cost.usage.total(),
-                cost: reply.cost.money,
-                elapsed_ms: begun.elapsed().as_millis() as u64,
-            }
-            .into());
-            say(PlanningEvent::Logged {
-                entry: ReactLogEntry {
-                    seq: ask,
-                    kind: "planner.trace".to_owned(),
-                    prompt_ref: Some(Digest::of_json(&prompt)),
-                    raw_response: Some(raw),
-                    task_graph: None,
-                    warnings: reply
-                        .notes
-                        .iter()
-                        .map(|note| format!("{}: {}", note.code, note.detail))
-                        .collect(),
-                },
-            }
-            .into());
-        }
-        Err(error) => {
-            let cost = desk.dialogue.cost_of(error);
-            say(AgentEvent::ModelFailed {
-                task: None,
-                ask,
-                failure: Failure::from(error),
-                tokens: cost.usage.total(),
-                cost: cost.money.or(Some(MicroDollars::ZERO)),
-            }
-            .into());
-        }
+    ask
+}
+
+fn say_failed(desk: &ModelDesk, ask: u32, error: ModelError, say: Say<'_>) -> ModelError {
+    let cost = desk.dialogue.cost_of(&error);
+    let mut failure = Failure::from(&error);
+    failure.message = desk.redactor.redact(&failure.message).into_owned();
+    say(AgentEvent::ModelFailed {
+        task: None,
+        ask,
+        failure,
+        tokens: cost.usage.total(),
+        cost: cost.money,
     }
-    reply
+    .into());
+    error
 }
 
 /// A pattern as a model names it, mapped to what exists.

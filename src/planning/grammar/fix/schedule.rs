@@ -5,8 +5,8 @@ use jiff::tz::TimeZone;
 
 use super::super::PlanArtifacts;
 use super::super::schedule::{
-    Timing, block_minutes, collisions, drifts, early_leaves, full_weeks, has_invalid_time,
-    incomplete_leaves, over_limits,
+    Timing, block_minutes, collisions, drifts, early_leaves, followers, full_weeks,
+    has_invalid_time, incomplete_leaves, over_limits,
 };
 use super::Change;
 use super::place::{number, place_again, recount};
@@ -138,10 +138,8 @@ pub(super) fn repeat_again(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Chan
     let schedule = plan.schedule.as_ref()?;
     let timing = Timing::new(&scope, schedule)?;
     let drift = drifts(&scope, schedule, &timing).into_iter().find(|drift| drift.node.id == *id)?;
-    let leaves: Vec<(TaskId, String, u32)> = scope
-        .tree
-        .leaves(id)
-        .iter()
+    let leaves: Vec<(TaskId, String, u32)> = followers(&scope, id)
+        .into_iter()
         .filter(|leaf| leaf.minutes() > 0)
         .map(|leaf| (leaf.id.clone(), leaf.title.clone(), leaf.minutes()))
         .collect();

@@ -8,7 +8,7 @@ mod timing;
 
 pub(super) use caps::over_limits;
 pub(super) use collisions::collisions;
-pub(super) use repetition::drifts;
+pub(super) use repetition::{drifts, followers};
 pub(super) use timing::{Timing, early_leaves};
 
 use super::artifacts::{Scope, title_of};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 
-use crate::model::{PlanNode, Recurrence, Schedule, TaskId, Violation};
+use crate::model::{Moment, PlanNode, Recurrence, Schedule, ScheduledBlock, TaskId, Violation};
 use crate::planning::calendar::{Rule, WorkCalendar};
 
 use super::super::artifacts::{Scope, title};
@@ -16,6 +16,20 @@ use super::timing::Timing;
 pub(super) fn recurrence_of<'a>(scope: &Scope<'a>, id: &TaskId) -> Option<&'a Recurrence> {
     let own = scope.tree.get(id).into_iter();
     own.chain(scope.tree.ancestors(id)).find_map(|node| node.recurrence.as_ref())
+}
+
+/// The leaves that follow a node's own recurrence, and not one of a node between.
+pub(in crate::planning::grammar) fn followers<'a>(
+    scope: &Scope<'a>,
+    node: &TaskId,
+) -> Vec<&'a PlanNode> {
+    let follows = |leaf: &&'a PlanNode| {
+        let own = scope.tree.get(&leaf.id).into_iter();
+        let nearest =
+            own.chain(scope.tree.ancestors(&leaf.id)).find(|node| node.recurrence.is_some());
+        nearest.is_some_and(|nearest| nearest.id == *node)
+    };
+    scope.tree.leaves(node).into_iter().filter(follows).collect()
 }
 
 pub(super) fn repeats(scope: &Scope<'_>, node: &PlanNode) -> bool {
@@ -34,8 +48,8 @@ pub(in crate::planning::grammar) struct Drift<'a> {
 
 /// When each occurrence of a node starts.
 fn starts(scope: &Scope<'_>, schedule: &Schedule, node: &PlanNode) -> BTreeMap<u32, Timestamp> {
-    let leaves = scope.tree.leaves(&node.id);
-    let below: BTreeSet<&TaskId> = leaves.iter().map(|leaf| &leaf.id).collect();
+    let below: BTreeSet<&TaskId> =
+        followers(scope, &node.id).into_iter().map(|leaf| &leaf.id).collect();
     let mut starts = BTreeMap::new();
     for block in schedule.blocks.iter().filter(|block| below.contains(&block.plan_node_id)) {
         if let Some(occurrence) = block.occurrence {
@@ -91,7 +105,7 @@ fn drift<'a>(
     node: &'a PlanNode,
     rule: &Recurrence,
 ) -> Option<Drift<'a>> {
-    if scope.tree.minutes(&node.id) == 0 {
+    if followers(scope, &node.id).iter().all(|leaf| leaf.minutes() == 0) {
         return None;
     }
     let starts = starts(scope, schedule, node);
@@ -106,7 +120,12 @@ fn drift<'a>(
     }
     let local = |at: &Timestamp| calendar.zone().to_datetime(*at).time();
     let at = rule.at_local.or_else(|| drifted_from(&starts, local));
-    let off = |start: &Timestamp| at.is_some_and(|at| !keeps(calendar, *start, at));
+    let off = |start: &Timestamp| {
+        at.is_some_and(|at| {
+            !keeps(calendar, *start, at)
+                && !is_displaced(scope, schedule, calendar, node, *start, at)
+        })
+    };
     let drifting: Vec<u32> =
         starts.iter().filter(|(_, start)| off(start)).map(|(occurrence, _)| *occurrence).collect();
     let sound = missing.is_empty() && drifting.is_empty();
@@ -117,6 +136,33 @@ fn drift<'a>(
 fn keeps(calendar: &WorkCalendar, start: Timestamp, at: Time) -> bool {
     let date = calendar.local_date(start);
     crate::planning::calendar::resolve(date.to_datetime(at), calendar.zone()) == start
+}
+
+/// Whether an occurrence comes later on its day because something else has its time; only the clock may not move it.
+fn is_displaced(
+    scope: &Scope<'_>,
+    schedule: &Schedule,
+    calendar: &WorkCalendar,
+    node: &PlanNode,
+    start: Timestamp,
+    at: Time,
+) -> bool {
+    let date = calendar.local_date(start);
+    let wanted = crate::planning::calendar::resolve(date.to_datetime(at), calendar.zone());
+    let own = followers(scope, &node.id);
+    let minutes = own.iter().map(|leaf| leaf.minutes()).find(|minutes| *minutes > 0).unwrap_or(0);
+    let wanted = Moment::in_zone(wanted, calendar.zone());
+    let end = wanted.plus_minutes(i64::from(minutes)).at;
+    let busy = |from: Timestamp, to: Timestamp| from < end && to > wanted.at;
+    let is_own = |block: &ScheduledBlock| own.iter().any(|leaf| leaf.id == block.plan_node_id);
+    let around = &scope.plan.surroundings;
+    start > wanted.at
+        && (around.fixed_events.iter().any(|event| busy(event.start.at, event.end.at))
+            || around.other_blocks.iter().any(|block| busy(block.start.at, block.end.at))
+            || schedule
+                .blocks
+                .iter()
+                .any(|block| !is_own(block) && busy(block.start.at, block.end.at)))
 }
 
 /// The local time of the first occurrence, where all keep the same instant of the day and the clocks changed under

@@ -198,6 +198,21 @@ fn g408_notices_a_drift_over_a_clock_change() {
 }
 
 #[test]
+fn g408_lets_an_occurrence_make_way_for_a_fixed_event() {
+    let mut plan = weekly();
+    let mut later = block("c.t", "2026-04-03T10:00:00+02:00", 60);
+    later.occurrence = Some(2);
+    blocks(&mut plan).push(later);
+    let event = FixedEvent {
+        title: "Dentist".into(),
+        start: moment("2026-04-03T09:30:00+02:00"),
+        end: moment("2026-04-03T10:00:00+02:00"),
+    };
+    plan.surroundings.fixed_events.push(event);
+    assert!(!rules(&validate_schedule(&plan)).contains(&"G408"));
+}
+
+#[test]
 fn g409_shifts_the_latest_optional_task() {
     let mut plan = scheduled();
     let week = "2026-W23".parse().unwrap();

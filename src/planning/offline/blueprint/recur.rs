@@ -1,7 +1,7 @@
 //! How often the parts of a blueprint repeat.
 
 use jiff::ToSpan as _;
-use jiff::civil::{Time, Weekday as CivilWeekday};
+use jiff::civil::Time;
 
 use crate::model::{ByDay, Frequency, Recurrence, Weekday};
 
@@ -16,7 +16,7 @@ impl Artist<'_> {
         let cadence = cadence_of(self.ground, every.unit);
         let mut found = Recurrence::every(frequency(cadence.every));
         found.interval = cadence.interval.saturating_mul(every.count).max(1);
-        found.by_day = cadence.on.iter().map(|day| ByDay::Weekday(weekday(*day))).collect();
+        found.by_day = cadence.on.iter().map(|day| ByDay::Weekday(Weekday::from(*day))).collect();
         if cadence.times > 1 && cadence.on.is_empty() && every.count == 1 {
             self.plan.notes.push(format!(
                 "{} is planned as once a {}; add the other times of the day yourself",
@@ -29,8 +29,9 @@ impl Artist<'_> {
             found.by_day =
                 facts::last_working_day(calendar).map(ByDay::Weekday).into_iter().collect();
         }
-        let stated =
-            matches!(every.unit, Unit::Cadence).then_some(self.ground.goal.at_local).flatten();
+        let Ground { goal, context, template, .. } = self.ground;
+        let own = || goal.at_local.or_else(|| facts::usual_time(context, goal, template));
+        let stated = matches!(every.unit, Unit::Cadence).then(own).flatten();
         let hour = stated.or_else(|| {
             (when != When::Any).then(|| last_hour_start(facts::last_hour(calendar)?)).flatten()
         });
@@ -66,10 +67,6 @@ fn frequency(period: Period) -> Frequency {
         Period::Quarter => Frequency::Quarterly,
         Period::Year => Frequency::Yearly,
     }
-}
-
-fn weekday(day: CivilWeekday) -> Weekday {
-    Weekday::ALL[day.to_monday_zero_offset().rem_euclid(7) as usize]
 }
 
 fn last_hour_start(end: Time) -> Option<Time> {

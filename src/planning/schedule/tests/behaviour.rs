@@ -184,13 +184,13 @@ fn a_plan_file_without_resources_is_one_persons_work() {
         task.duration_minutes = minutes;
         plan.tasks.push(task);
     }
-    let report = schedule_plan_file(&plan).unwrap().unwrap();
+    let report = schedule_plan_file(&plan, &here()).unwrap().unwrap();
     // The one without a duration takes the median of the others.
     assert_eq!((report.makespan_minutes, report.lower_bound_minutes), (120, 120));
     plan.resources = [("desk".to_owned(), 1)].into();
-    assert_eq!(schedule_plan_file(&plan).unwrap().unwrap().makespan_minutes, 50);
+    assert_eq!(schedule_plan_file(&plan, &here()).unwrap().unwrap().makespan_minutes, 50);
     plan.tasks.iter_mut().for_each(|task| task.duration_minutes = None);
-    assert_eq!(schedule_plan_file(&plan), Ok(None));
+    assert_eq!(schedule_plan_file(&plan, &here()), Ok(None));
 }
 
 #[test]

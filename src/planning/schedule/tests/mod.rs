@@ -16,6 +16,10 @@ fn context(start: Date) -> PlanContext {
     PlanContext::new("a goal", start, BERLIN)
 }
 
+fn here() -> Here {
+    Here { tz: BERLIN.to_owned(), first_day: date(2026, 6, 1) }
+}
+
 fn moment(text: &str) -> Moment {
     let local: jiff::civil::DateTime = text.parse().unwrap();
     let zone = zone(BERLIN).unwrap();

@@ -1,5 +1,6 @@
 //! The answers of a request and their keys: `a` is the narrow yes, `s` the wider one, `x` the no.
 
+use crate::model::request::Choice;
 use crate::model::{ChoiceAction, Request};
 use crate::tui::keymap::Action;
 
@@ -13,9 +14,16 @@ pub(crate) struct AnswerRow {
     pub(crate) label: String,
     pub(crate) consequence: String,
     pub(crate) unavailable: Option<String>,
+    /// What the key asks about, those that cannot be chosen included; empty where it asks nothing.
+    pub(crate) parts: Vec<Choice>,
 }
 
 impl AnswerRow {
+    /// Rows that it takes where every part has one of its own.
+    pub(crate) fn height(&self) -> usize {
+        1 + self.parts.len()
+    }
+
     /// Whether it lets something happen, so that everything must have been seen first.
     pub(crate) fn lets_happen(&self) -> bool {
         self.choices.iter().any(|choice| lets_happen(*choice))
@@ -33,34 +41,50 @@ pub(crate) fn answer_rows(request: &Request) -> Vec<AnswerRow> {
             label: choice.label.clone(),
             consequence: choice.consequence.clone(),
             unavailable: choice.unavailable.clone(),
+            parts: Vec::new(),
         };
         match rows.iter_mut().find(|row| row.action == action) {
-            Some(other) => join(other, row),
+            Some(other) => join(other, row, choice, request),
             None => rows.push(row),
         }
     }
     rows
 }
 
-fn join(row: &mut AnswerRow, other: AnswerRow) {
+fn join(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &Request) {
+    if row.parts.is_empty() {
+        let first = row.choices.first();
+        let first = request.choices.iter().find(|choice| Some(&choice.action) == first);
+        row.parts.extend(first.cloned());
+    }
+    row.parts.push(choice.clone());
     if other.unavailable.is_some() {
         return;
     }
     if row.unavailable.is_some() {
-        *row = other;
+        *row = AnswerRow { parts: std::mem::take(&mut row.parts), ..other };
         return;
     }
     if row.choices.len() == 1 {
-        row.consequence = format!("asks: {}, or {}", row.label, other.label);
-        group_word(row.action).clone_into(&mut row.label);
+        row.consequence = format!("asks: {}, or {}", short(&row.label), short(&other.label));
+        group_word(&row.choices).unwrap_or(group_of(row.action)).clone_into(&mut row.label);
     } else {
         row.consequence.push_str(", or ");
-        row.consequence.push_str(&other.label);
+        row.consequence.push_str(short(&other.label));
     }
     row.choices.extend(other.choices);
 }
 
-fn group_word(action: Action) -> &'static str {
+/// A label without the word that the row has already.
+fn short(label: &str) -> &str {
+    label.strip_prefix("option ").unwrap_or(label)
+}
+
+fn group_word(choices: &[ChoiceAction]) -> Option<&'static str> {
+    matches!(choices, [ChoiceAction::PickOption(_), ..]).then_some("other option")
+}
+
+fn group_of(action: Action) -> &'static str {
     match action {
         Action::PassOver => "skip",
         Action::Ideas => "ideas",
@@ -106,7 +130,8 @@ fn key_of(action: ChoiceAction) -> Action {
     }
 }
 
-/// Whether an answer sets something in motion that the request describes.
+/// Whether an answer sets something in motion that the request describes. Another option comes back as a draft of its
+/// own, so that it may be asked for before all of this one was read.
 fn lets_happen(action: ChoiceAction) -> bool {
     use ChoiceAction as Choice;
     matches!(
@@ -119,7 +144,6 @@ fn lets_happen(action: ChoiceAction) -> bool {
             | Choice::RaiseOnce
             | Choice::RaiseForSession
             | Choice::GoOn
-            | Choice::PickOption(_)
             | Choice::UseRelaxation(_)
             | Choice::AcceptLate
             | Choice::AllowOnce
@@ -139,7 +163,6 @@ pub(crate) fn takes_text(action: ChoiceAction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::request::Choice;
     use crate::model::{CallId, RequestId, RequestKind};
 
     fn request(actions: &[ChoiceAction]) -> Request {
@@ -191,5 +214,7 @@ mod tests {
         let rows = answer_rows(&one);
         assert_eq!(rows[0].choices, [ChoiceAction::PickOption(2)]);
         assert_eq!(rows[0].unavailable, None);
+        // It stays to be read, with its reason.
+        assert_eq!(rows[0].parts[0].unavailable.as_deref(), Some("it is the one shown"));
     }
 }

@@ -25,8 +25,7 @@ pub(super) fn draw(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         (true, _) => past_words(cx),
         (false, true) => {
             let planning = &cx.state.planning;
-            let asked = crate::tui::policy::Asked::of(planning);
-            crate::tui::policy::summary(&planning.policy(), asked)
+            crate::tui::policy::summary(&planning.policy(), planning)
         }
         (false, false) => String::new(),
     };

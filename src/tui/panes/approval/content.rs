@@ -1,11 +1,16 @@
 //! The lines of a card: question, why, corrections, forecast, what must be seen byte for byte, evidence.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::model::{ApprovalTarget, Plan, Request, RequestId, RequestKind, RunKind, Stage};
+use crate::model::request::Detail;
+use crate::model::{
+    ApprovalTarget, Plan, PlanQuestion, Request, RequestId, RequestKind, RunKind, Stage,
+};
 use crate::state::SessionState;
-use crate::text::{Revealed, clean, display_width, reveal_segments, wrap, wrap_exact};
+use crate::text::{Revealed, clean, display_width, reveal_segments, units, wrap, wrap_exact};
 use crate::tui::theme::Role;
 
 use super::forecast;
@@ -35,6 +40,8 @@ type Key = (RequestId, usize, Option<u32>, Option<Timestamp>);
 pub(crate) struct CardCache {
     key: Option<Key>,
     pub(crate) lines: Vec<CardLine>,
+    /// How the nodes of the plan that is asked about differ from the revision before: `+`, `~` or `>`.
+    signs: BTreeMap<String, char>,
     /// Rows that the lines have on the screen.
     pub(crate) room: usize,
 }
@@ -47,8 +54,14 @@ impl CardCache {
         if self.key != key {
             self.key = key;
             self.lines = lines(request, shown, width.max(10));
+            self.signs = signs(request, shown);
         }
         self.room = room;
+    }
+
+    /// What changed about a node since the revision before.
+    pub(crate) fn sign(&self, node: &str) -> Option<char> {
+        self.signs.get(node).copied()
     }
 
     /// How many lines are below the ones on the screen.
@@ -81,10 +94,23 @@ fn lines(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
         lines.extend(ledger::lines(state, width));
     }
     commands(&mut lines, request, state, width);
-    for detail in &request.details {
+    for detail in request.details.iter().filter(|detail| !is_doubled(request, detail, state)) {
         labelled(&mut lines, &detail.label, &detail.text, Role::Text, width);
     }
     lines
+}
+
+/// Whether a detail, written for those who read requests as lines, says again what the card shows in full.
+fn is_doubled(request: &Request, detail: &Detail, state: &SessionState) -> bool {
+    let questions = matches!(request.kind, RequestKind::Questions { .. });
+    match detail.label.as_str() {
+        "assumed" => questions,
+        number if questions && number.parse::<usize>().is_ok() => true,
+        "confidence" => {
+            stage_of(&request.kind).is_some_and(|at| state.planning.judgements.contains_key(&at))
+        }
+        _ => false,
+    }
 }
 
 fn final_plan(lines: &mut Vec<CardLine>, shown: Shown<'_>, width: usize) {
@@ -128,10 +154,14 @@ fn drafts(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, wi
             }
         }
         RequestKind::Questions { questions } => {
+            lines.push(Vec::new());
             for question in questions {
-                lines.push(Vec::new());
-                paragraph(lines, &question.text, Role::Text, width);
-                labelled(lines, "assumed if skipped", &question.assumed, Role::Dim, width);
+                // A single question stands at the top of the card.
+                if question.text != request.question {
+                    paragraph(lines, &question.text, Role::Text, width);
+                }
+                let assumed = format!("{}, listed as assumed", assumed_words(question));
+                labelled(lines, "if skipped", &assumed, Role::Text, width);
             }
         }
         _ => {}
@@ -185,6 +215,18 @@ fn changed(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
     }
 }
 
+/// The sign of every node of a plan that is not as it was.
+fn signs(request: &Request, shown: Shown<'_>) -> BTreeMap<String, char> {
+    match (&request.kind, shown.previous, &shown.state.plan.current) {
+        (RequestKind::FinalPlan { .. }, Some((_, before)), Some(now)) => {
+            let (changes, _) = changes::between(&Node::of_plan(before), &Node::of_plan(&now.plan));
+            // The first sign of a node says most about it.
+            changes.into_iter().rev().map(|change| (change.node, change.sign)).collect()
+        }
+        _ => BTreeMap::new(),
+    }
+}
+
 /// Everything that must be seen byte for byte: what the request quotes, then every command of the plan.
 fn commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
     let plan = match request.kind {
@@ -221,8 +263,16 @@ fn commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, 
             verbatim(lines, command, width);
         }
     }
-    if !request.details.is_empty() {
+    if request.details.iter().any(|detail| !is_doubled(request, detail, state)) {
         lines.push(Vec::new());
+    }
+}
+
+/// What a question left to us would be answered with.
+pub(crate) fn assumed_words(question: &PlanQuestion) -> String {
+    match (question.key.as_str(), question.assumed.parse()) {
+        ("weekly_minutes", Ok(minutes)) => format!("{} a week", units::planned(minutes)),
+        _ => question.assumed.clone(),
     }
 }
 

@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::answers::{AnswerRow, answer_rows};
-use super::{closed, current, policy};
+use super::{beside, closed, current, policy};
 use crate::model::{Request, RequestKind};
-use crate::text::{clean, wrap};
+use crate::text::wrap;
 use crate::tui::areas::SizeClass;
 use crate::tui::clock::time_of_day;
 use crate::tui::composer;
@@ -42,7 +42,8 @@ impl ApprovalPane {
             return CardAreas { lines, answers, beside: true };
         }
         // One row stays for what is below.
-        let rows = (answer_rows(request).len() as u16 + 1).min(body.height.saturating_sub(2));
+        let rows: usize = answer_rows(request).iter().map(AnswerRow::height).sum();
+        let rows = (rows as u16 + 1).min(body.height.saturating_sub(2));
         let lines = Rect {
             x: body.x + 1,
             width: body.width.saturating_sub(2),
@@ -89,7 +90,11 @@ fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'
     let number = open.keys().position(|id| *id == request.id).unwrap_or(0) + 1;
     let name = format!("approval {number} of {} · {}", open.len(), closed::subject(&request.kind));
     let asked = open.get(&request.id).map(|open| time_of_day(open.asked_at, cx.time_zone));
-    let facts = asked.map(|at| format!("asked {at}")).unwrap_or_default();
+    let mut facts = asked.map(|at| format!("asked {at}")).unwrap_or_default();
+    if let RequestKind::Questions { .. } = request.kind {
+        let depth = cx.state.planning.policy().probing_depth;
+        facts = format!("stage context · probing depth {depth} · {facts}");
+    }
     rule(buf, area, kind, style, &[piece(name, style)], &[piece(facts, style)]);
 }
 
@@ -126,7 +131,7 @@ fn remark(request: &Request, cx: &PaneContext<'_>) -> Option<(String, Role)> {
 }
 
 /// Whether a row can be chosen now; what it says instead if not.
-fn state_of(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
+pub(super) fn state_of(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
     if cx.mode.is_past() {
         return Some(row.consequence.clone());
     }
@@ -155,21 +160,45 @@ fn draw_below(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<
         let mut line = Line::new(buf, Rect { y, height: 1, ..area });
         line.skip(3).column(&cx.keymap.key(row.action), 3, on(Role::Key));
         line.column(&row.label, 24, on(Role::Text)).skip(1);
-        line.put(off.as_deref().unwrap_or(&row.consequence), dim);
+        let words = off.as_deref().unwrap_or(&row.consequence);
+        line.put(if row.parts.is_empty() { words } else { "asks which:" }, dim);
         y += 1;
+        for part in &row.parts {
+            if y >= area.bottom() {
+                break;
+            }
+            let role =
+                if part.unavailable.is_some() || off.is_some() { Role::Dim } else { Role::Text };
+            let mut line = Line::new(buf, Rect { y, height: 1, ..area });
+            line.skip(8).column(&part.label, 22, cx.style(role)).skip(1);
+            match &part.unavailable {
+                Some(why) => line.put(&format!("not possible: {why}"), dim),
+                None => line.put(&part.consequence, dim),
+            };
+            y += 1;
+        }
     }
 }
 
 fn draw_beside(card: Rect, area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let (_, style) = cx.rule(Focus::Approval);
-    let dim = cx.style(Role::Dim);
     let column = area.x - 1;
     buf[(column, card.y)].set_symbol(if cx.mode.is_past() { "┬" } else { "┯" }).set_style(style);
     for y in area.y..area.bottom() {
         buf[(column, y)].set_symbol("│").set_style(cx.style(Role::Rule));
     }
+    let rows = answer_rows(request);
+    let remark: Vec<(String, Role)> = remark(request, cx)
+        .map(|(text, role)| {
+            let lines = wrap(&text, usize::from(area.width) - 8, 0);
+            lines.into_iter().map(|line| (line.into_owned(), role)).collect()
+        })
+        .unwrap_or_default();
     let mut area = area;
-    if cx.state.planning.begun && area.height > policy::ROWS + 12 {
+    // The dials give way before an answer does.
+    if cx.state.planning.begun
+        && usize::from(area.height) > usize::from(policy::ROWS) + rows.len() + remark.len()
+    {
         let dials = Rect { height: policy::ROWS, ..area };
         policy::draw(&cx.state.planning.policy(), None, dials, buf, cx);
         area.y += policy::ROWS + 1;
@@ -180,27 +209,16 @@ fn draw_beside(card: Rect, area: Rect, request: &Request, buf: &mut Buffer, cx: 
         rule(buf, row, kind, style, &[piece("actions", style)], &[]);
         buf[(column, row.y)].set_symbol("├").set_style(style);
     }
-    let mut y = area.y;
-    let mut put = |indent: usize, text: &str, style, buf: &mut Buffer| {
-        if y < area.bottom() {
-            Line::new(buf, Rect { y, height: 1, ..area }).skip(indent).put(text, style);
-            y += 1;
+    let width = usize::from(area.width);
+    let lines = beside::lines(&rows, width, usize::from(area.height), remark.len(), cx);
+    let mut places = area.y..area.bottom();
+    for (line, y) in lines.iter().zip(&mut places) {
+        let mut row = Line::new(buf, Rect { y, height: 1, ..area });
+        for (text, role) in line {
+            row.put(text, cx.style(*role));
         }
-    };
-    let width = usize::from(area.width) - 8;
-    for row in answer_rows(request) {
-        let off = state_of(&row, cx);
-        let key = cx.keymap.key(row.action);
-        let role = if off.is_some() { Role::Dim } else { Role::Key };
-        put(2, &format!("{key}  {}", row.label), cx.style(role), buf);
-        for line in wrap(&clean(off.as_deref().unwrap_or(&row.consequence)), width, 0) {
-            put(5, &line, dim, buf);
-        }
-        put(0, "", dim, buf);
     }
-    if let Some((text, role)) = remark(request, cx) {
-        for line in wrap(&text, width, 0) {
-            put(2, &line, cx.style(role), buf);
-        }
+    for ((text, role), y) in remark.iter().zip(&mut places) {
+        Line::new(buf, Rect { y, height: 1, ..area }).skip(2).put(text, cx.style(*role));
     }
 }

@@ -4,6 +4,7 @@
 //! the screen for a moment and its last line was seen.
 
 mod answers;
+mod beside;
 mod closed;
 mod content;
 mod draw;
@@ -13,7 +14,7 @@ mod policy;
 
 pub(crate) use answers::{AnswerRow, answer_rows, takes_text};
 pub(crate) use closed::subject;
-pub(crate) use content::{CardCache, Shown};
+pub(crate) use content::{CardCache, Shown, assumed_words};
 pub(crate) use draw::ApprovalPane;
 pub(crate) use policy::{ROWS as POLICY_ROWS, draw as draw_policy};
 

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::model::InteractionPolicy;
 use crate::tui::context::PaneContext;
-use crate::tui::policy::{Asked, DIALS, Dial};
+use crate::tui::policy::{DIALS, Dial};
 use crate::tui::theme::Role;
 use crate::tui::widgets::Line;
 
@@ -20,7 +20,6 @@ pub(crate) fn draw(
     buf: &mut Buffer,
     cx: &PaneContext<'_>,
 ) {
-    let asked = Asked::of(&cx.state.planning);
     // On a small screen the one under the cursor comes into view.
     let room = usize::from(area.height / 2).max(1);
     let top = under.map_or(0, |at| (at + 1).saturating_sub(room));
@@ -35,7 +34,7 @@ pub(crate) fn draw(
             buf.set_style(row(y), cx.style(Role::Selection));
         }
         draw_dial(*dial, chosen, policy, row(y), buf, cx);
-        let effect = dial.effect(policy, asked);
+        let effect = dial.effect(policy, &cx.state.planning);
         Line::new(buf, row(y + 1)).skip(5).put(&effect, cx.style(Role::Dim));
     }
 }

@@ -7,6 +7,7 @@ use ratatui::style::Style;
 use super::cache::{CHIP_ID, GraphCache};
 use super::{content, zoom_word};
 use crate::planning::drawing::{BoxAt, Drawing, Marks, Role as Part, Viewport, Zoom};
+use crate::state::RunPhase;
 use crate::text::{clean_line, truncate_middle};
 use crate::tui::areas::SizeClass;
 use crate::tui::context::{Mode, Pane, PaneContext};
@@ -214,6 +215,28 @@ impl Painter<'_, '_> {
         self.cx.style(task_glyph(self.cx.state, task).1)
     }
 
+    /// The glyph of a task: its status, or what changed about it while a plan is asked about.
+    fn glyph(&self, task: usize) -> (char, Role) {
+        let asked = self.cx.ui.focus == Focus::Approval && !self.cx.mode.is_past();
+        let sign = self.cx.card.sign(self.cx.state.tasks.id(task).as_str());
+        match sign.filter(|_| asked && self.cx.state.run.phase == RunPhase::Idle) {
+            Some('+') => ('+', Role::DiffAdded),
+            Some('>') => ('>', Role::DiffMoved),
+            Some(_) => ('~', Role::DiffChanged),
+            None => task_glyph(self.cx.state, task),
+        }
+    }
+
+    /// Whether a task is marked or locked by the person.
+    fn flag(&self, task: usize) -> Option<(&'static str, Style)> {
+        let id = self.cx.state.tasks.id(task);
+        if self.cx.ui.marks.contains(id) {
+            return Some(("*", self.cx.theme.bold(Role::Focus)));
+        }
+        let locked = self.cx.state.planning.locked.contains(id);
+        locked.then(|| ("#", self.cx.style(Role::Warn)))
+    }
+
     /// A row of text inside a box. The part that is out of view is not drawn.
     fn text_row(&self, x: i32, y: i32, width: i32) -> Option<(Rect, i32)> {
         let (first, last) = (x.max(self.view.x), (x + width).min(self.view.x + self.view.w));
@@ -229,8 +252,13 @@ impl Painter<'_, '_> {
             return;
         };
         let row = self.cx.state.tasks.row(task);
-        let (glyph, role) = task_glyph(self.cx.state, task);
+        let (glyph, role) = self.glyph(task);
         let style = self.cx.style(role);
+        if let (Some((flag, style)), Some(at)) =
+            (self.flag(task), self.at(found.x + 1, found.y + 1))
+        {
+            buf[at].set_symbol(flag).set_style(style);
+        }
         let width = found.w - 4;
         let time = content::time(node, row, self.cx.now);
         let room = (width as usize).saturating_sub(2 + time.len() + usize::from(!time.is_empty()));
@@ -254,17 +282,21 @@ impl Painter<'_, '_> {
         if task >= self.cx.state.tasks.len() {
             return;
         }
-        let (glyph, role) = task_glyph(self.cx.state, task);
+        let (glyph, role) = self.glyph(task);
         let clean_id = clean_line(self.cx.state.tasks.id(task).as_str());
         let id = truncate_middle(&clean_id, CHIP_ID);
         let Some((area, cut)) = self.text_row(found.x, found.y, found.w) else { return };
         Clipped { area, cut, width: found.w }.draw(buf, |line| {
             let style = self.cx.style(role);
+            let text = format!("{glyph} {id}");
+            let flag = self.flag(task);
             if selected {
                 let focus = self.cx.theme.bold(Role::Focus);
-                line.put("[", focus).put(&format!("{glyph} {id}"), style).put("]", focus);
+                let (end, last) = flag.unwrap_or(("]", focus));
+                line.put("[", focus).put(&text, style).put(end, last);
             } else {
-                line.skip(1).put(&format!("{glyph} {id}"), style);
+                let (start, first) = flag.unwrap_or((" ", style));
+                line.put(start, first).put(&text, style);
             }
         });
     }
@@ -275,7 +307,7 @@ impl Painter<'_, '_> {
         else {
             return;
         };
-        let (glyph, role) = task_glyph(self.cx.state, task);
+        let (glyph, role) = self.glyph(task);
         buf[at].set_char(glyph).set_style(self.cx.style(role));
         if selected {
             buf[at].set_style(self.cx.style(Role::Selection));

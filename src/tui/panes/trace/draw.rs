@@ -141,6 +141,8 @@ fn draw_step(
         line.column(&time_of_day(entry.at, cx.time_zone), 10, dim);
         line.column(&truncate_middle(&task, 8), 10, own(cx.style(Role::Text)));
         line.column(&format!("{glyph} {}", entry.kind.word()), 12, own(cx.style(role)));
+    } else if matches!(step.lines.get(number), Some((_, Look::Why))) {
+        line.skip(usize::from(TEXT_COLUMN) - 11).column("why", 10, dim);
     } else {
         line.skip(usize::from(TEXT_COLUMN) - 1);
     }
@@ -169,7 +171,7 @@ fn look_role(look: Look) -> Option<Role> {
         Look::Code => Some(Role::Untrusted),
         Look::Added => Some(Role::DiffAdded),
         Look::Removed => Some(Role::DiffRemoved),
-        Look::Hunk => Some(Role::Dim),
+        Look::Hunk | Look::Why | Look::WhyOn => Some(Role::Dim),
     }
 }
 

@@ -12,6 +12,9 @@ pub(crate) enum Look {
     Added,
     Removed,
     Hunk,
+    /// Why the agent took this tool; the first line of it carries the word.
+    Why,
+    WhyOn,
 }
 
 /// A line of a step. The text is clean.
@@ -37,6 +40,15 @@ pub(super) fn lines(entry: &TraceEntry, width: usize, unfolded: bool) -> Vec<Ste
         lines.push((String::new(), Look::Plain));
     }
     lines
+}
+
+/// Why the tool of a step was taken, under what the step says.
+pub(super) fn why_lines(text: &str, width: usize) -> Vec<StepLine> {
+    wrap(&clean_line(text), width, 0)
+        .into_iter()
+        .enumerate()
+        .map(|(index, line)| (line.into_owned(), if index == 0 { Look::Why } else { Look::WhyOn }))
+        .collect()
 }
 
 fn plain(text: &str, width: usize) -> Vec<StepLine> {

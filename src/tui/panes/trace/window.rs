@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::lines::{StepLine, lines};
+use super::lines::{StepLine, lines, why_lines};
 use super::steps::Filter;
 use crate::model::{Seq, TaskId};
 use crate::replay::{History, SourceError};
 use crate::state::timeline::Timeline;
-use crate::state::trace::TraceEntry;
+use crate::state::trace::{TraceEntry, why};
 use crate::tui::ui_state::TraceUi;
 
 /// How many wrapped steps are kept before starting over.
@@ -34,7 +34,7 @@ pub(crate) enum WindowRow {
 #[derive(Debug, Default)]
 pub(crate) struct TraceCache {
     width: usize,
-    wrapped: HashMap<(Seq, bool), Rc<Wrapped>>,
+    wrapped: HashMap<(Seq, bool, bool), Rc<Wrapped>>,
     filter: Filter,
     pub(crate) rows: Vec<WindowRow>,
     /// The last step that is not after the cursor.
@@ -254,14 +254,18 @@ impl TraceCache {
     ) -> Result<Option<Rc<Wrapped>>, SourceError> {
         let Some(step) = self.filter.step(index, source.timeline) else { return Ok(None) };
         let unfolded = ui.unfolded.contains(&step.seq);
-        if let Some(known) = self.wrapped.get(&(step.seq, unfolded)) {
+        let explained = ui.explained.contains(&step.seq);
+        if let Some(known) = self.wrapped.get(&(step.seq, unfolded, explained)) {
             return Ok(Some(Rc::clone(known)));
         }
         let Some(record) = source.history.record(step.seq)? else { return Ok(None) };
         let Some(entry) = TraceEntry::of(&record) else { return Ok(None) };
-        let lines = lines(&entry, self.width, unfolded);
+        let mut lines = lines(&entry, self.width, unfolded);
+        if explained && let Some(words) = why(&record) {
+            lines.extend(why_lines(&words, self.width));
+        }
         let wrapped = Rc::new(Wrapped { entry, lines });
-        self.wrapped.insert((step.seq, unfolded), Rc::clone(&wrapped));
+        self.wrapped.insert((step.seq, unfolded, explained), Rc::clone(&wrapped));
         Ok(Some(wrapped))
     }
 }

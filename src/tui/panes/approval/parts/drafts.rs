@@ -91,7 +91,9 @@ pub(in super::super) fn options(roadmap: &Roadmap, width: usize) -> Vec<CardLine
     lines.push(cells(&|_, option| {
         (format!("  {}", units::working_minutes(option.effort_minutes.into())), Role::Text)
     }));
-    lines.push(cells(&|_, option| (format!("  {} weeks", option.span_weeks), Role::Text)));
+    lines.push(cells(&|_, option| {
+        (format!("  {}", units::counted(usize::from(option.span_weeks), "week")), Role::Text)
+    }));
     lines.push(cells(&|_, option| match option.risk {
         Risk::Low => ("  low risk".to_owned(), Role::Text),
         Risk::Medium => ("  medium risk".to_owned(), Role::Warn),
@@ -147,7 +149,8 @@ pub(in super::super) fn schedule(
     let first = schedule.blocks.iter().map(|block| block.start.at).min();
     let last = schedule.blocks.iter().map(|block| block.end.at).max();
     if let (Some(first), Some(last)) = (first, last) {
-        let text = format!("{} to {}, {} blocks", day(first), day(last), schedule.blocks.len());
+        let blocks = units::counted(schedule.blocks.len(), "block");
+        let text = format!("{} to {}, {blocks}", day(first), day(last));
         labelled(&mut lines, "schedule", &text, Role::Text, width);
     }
     if schedule.lateness_minutes > 0 {

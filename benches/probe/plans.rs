@@ -1,0 +1,61 @@
+//! Sessions and plans that the probe looks at.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Saves a session of so many tasks that waits for approval.
+pub fn save(data: &Path, tasks: usize) {
+    std::fs::create_dir_all(data).unwrap();
+    let plan = data.join("plan.toml");
+    std::fs::write(&plan, layers(tasks)).unwrap();
+    let status = Command::new(env!("CARGO_BIN_EXE_planwright"))
+        .args(["run", &plan.to_string_lossy(), "--headless"])
+        .env("PLANWRIGHT_DATA_DIR", data)
+        .env("PLANWRIGHT_CONFIG", data.join("config.toml"))
+        .current_dir(data)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(3), "it waits for an answer");
+}
+
+/// Layers of ten tasks of the person's, each waiting for two of the layer before.
+fn layers(tasks: usize) -> String {
+    let mut text = String::from("title = \"A large project\"\n");
+    for index in 0..tasks {
+        write!(
+            text,
+            "[[tasks]]\nid = \"t{index}\"\ndescription = \"Task number {index}\"\nrun = {{ human = {{}} }}\n"
+        )
+        .unwrap();
+        if index >= 10 {
+            let layer = (index / 10 - 1) * 10;
+            let (one, other) = (layer + (index * 7) % 10, layer + (index * 3 + 1) % 10);
+            if one == other {
+                writeln!(text, "depends_on = [\"t{one}\"]").unwrap();
+            } else {
+                writeln!(text, "depends_on = [\"t{one}\", \"t{other}\"]").unwrap();
+            }
+        }
+    }
+    text
+}
+
+/// Writes a plan of sixteen tasks that print a line every few milliseconds, and gives its path.
+pub fn busy(place: &Path) -> String {
+    let mut text = String::from("title = \"Busy\"\n");
+    for index in 0..16 {
+        write!(
+            text,
+            "[[tasks]]\nid = \"w{index}\"\ndescription = \"Writer {index}\"\n\
+             run = {{ shell = \"while :; do echo line of writer {index}; sleep 0.05; done\" }}\n"
+        )
+        .unwrap();
+    }
+    let path = place.join("busy.toml");
+    std::fs::write(&path, text).unwrap();
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,78 @@
+//! Watches the config while a screen is open, so that a changed theme or key is seen at once.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::watch;
+
+use super::App;
+use crate::cli::Shared;
+use crate::tui::{Look, UiSettings, check_keys};
+
+/// How often the files are looked at.
+const PAUSE: Duration = Duration::from_millis(700);
+
+/// When the files that matter were last changed.
+type Stamp = Vec<(PathBuf, Option<SystemTime>)>;
+
+impl App {
+    /// What the screens need to know, with changes of the config while they are open.
+    pub fn watched_settings(&self, shared: &Shared) -> anyhow::Result<UiSettings> {
+        let mut settings = self.ui_settings()?;
+        let first = Look {
+            theme: settings.theme.clone(),
+            keys: settings.keys.clone(),
+            ascii: settings.ascii,
+            trouble: None,
+        };
+        let (sender, receiver) = watch::channel(Arc::new(first));
+        let shared = shared.clone();
+        let mut seen = self.stamp();
+        tokio::spawn(async move {
+            while !sender.is_closed() {
+                tokio::time::sleep(PAUSE).await;
+                // A config that cannot be read just now keeps the files that were watched before.
+                let read = App::settings_only(&shared);
+                let stamp = match &read {
+                    Ok(app) => app.stamp(),
+                    Err(_) => stamp_of(seen.iter().map(|(path, _)| path.as_path())),
+                };
+                if stamp == seen {
+                    continue;
+                }
+                seen = stamp;
+                let before = Look::clone(&sender.borrow());
+                let look = match read.and_then(|app| app.look()) {
+                    Ok(look) => look,
+                    Err(error) => Look { trouble: Some(one_line(&error)), ..before },
+                };
+                sender.send_replace(Arc::new(look));
+            }
+        });
+        settings.changes = Some(receiver);
+        Ok(settings)
+    }
+
+    fn look(&self) -> anyhow::Result<Look> {
+        let settings = self.ui_settings()?;
+        check_keys(&settings.keys)?;
+        let UiSettings { theme, keys, ascii, .. } = settings;
+        Ok(Look { theme, keys, ascii, trouble: None })
+    }
+
+    fn stamp(&self) -> Stamp {
+        let theme = self.theme_file(&self.settings.theme.value);
+        stamp_of([self.config_path.as_path(), theme.as_path()].into_iter())
+    }
+}
+
+fn stamp_of<'a>(paths: impl Iterator<Item = &'a Path>) -> Stamp {
+    let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
+    paths.map(|path| (path.to_owned(), changed(path))).collect()
+}
+
+fn one_line(error: &anyhow::Error) -> String {
+    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    format!("the config was not read: {}", causes.join(": "))
+}

@@ -1,0 +1,154 @@
+//! What is due today in all active plans, and wishes about it that need no run and no model.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::App;
+use crate::cli::Problem;
+use crate::engine;
+use crate::engine::resume::{TakeUp, end_leftovers, first_events};
+use crate::event::{ApprovalEvent, CloseReason, Command, Event, RunEvent};
+use crate::model::{IsoWeek, Seq, SessionId};
+use crate::state::{RunPhase, SessionState, SessionStatus};
+use crate::store::{SessionInfo, Store, StoreError};
+use crate::tui::{TodayItem, WeekLoad};
+
+/// How many plans are looked at, the last used first.
+const PLANS: usize = 64;
+
+/// Where a session stands while there is still something to do in it.
+pub const UNFINISHED: [SessionStatus; 5] = [
+    SessionStatus::Held,
+    SessionStatus::Running,
+    SessionStatus::Paused,
+    SessionStatus::Interrupted,
+    SessionStatus::Yours,
+];
+
+/// The sessions of some states with what they look like now, the last used first.
+pub fn active(
+    store: &Store,
+    among: &[SessionStatus],
+    most: usize,
+) -> anyhow::Result<Vec<(SessionInfo, Arc<SessionState>)>> {
+    let mut found = Vec::new();
+    for info in store.list_sessions()? {
+        let status = SessionStatus::from_word(&info.summary.status);
+        if info.imported.is_none() && status.is_some_and(|status| among.contains(&status)) {
+            let state = super::history(store, &info.id)?.state_at(info.head)?;
+            found.push((info, state));
+        }
+        if found.len() >= most {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The sessions that have something to do or to ask.
+pub fn open_sessions(store: &Store) -> anyhow::Result<Vec<(SessionInfo, Arc<SessionState>)>> {
+    let mut among = UNFINISHED.to_vec();
+    among.push(SessionStatus::NeedsYou);
+    active(store, &among, PLANS)
+}
+
+/// What is due, by time, and what is late at the end.
+pub fn items(
+    sessions: &[(SessionInfo, Arc<SessionState>)],
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Vec<TodayItem> {
+    let mut items: Vec<TodayItem> = Vec::new();
+    for (info, state) in sessions {
+        items.extend(state.due(now, zone).into_iter().map(|due| TodayItem {
+            session: info.id.clone(),
+            plan: state.session.title.clone(),
+            due,
+        }));
+    }
+    let today = now.to_zoned(zone.clone()).date();
+    items.sort_by_key(|item| {
+        let earlier = item.due.start.to_zoned(zone.clone()).date() < today;
+        (earlier, item.due.start, item.session.clone(), item.due.task.clone())
+    });
+    items
+}
+
+/// How full this week is over all plans that are approved.
+pub fn week(
+    sessions: &[(SessionInfo, Arc<SessionState>)],
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Option<WeekLoad> {
+    let week = IsoWeek::of(now.to_zoned(zone.clone()).date());
+    let mut load: Option<WeekLoad> = None;
+    for (_, state) in sessions.iter().filter(|(_, state)| state.may_run()) {
+        let weeks = state.planning.schedule.iter().flat_map(|schedule| &schedule.capacity);
+        for capacity in weeks.filter(|capacity| capacity.week == week) {
+            let load = load.get_or_insert(WeekLoad {
+                week: week.week,
+                planned_minutes: 0,
+                available_minutes: 0,
+            });
+            load.planned_minutes += capacity.planned_minutes;
+            load.available_minutes = load.available_minutes.max(capacity.available_minutes);
+        }
+    }
+    load
+}
+
+impl App {
+    /// Has a session decide on a command without going on with its run, and closes it again. `Err` says why it refused.
+    pub async fn tell(
+        &self,
+        store: &Store,
+        id: &SessionId,
+        command: Command,
+    ) -> anyhow::Result<()> {
+        let journal = store.acquire(id).map_err(|error| held(error, id))?;
+        let state = super::history(store, id)?.state_at(journal.head())?;
+        let leftovers = end_leftovers(id, &state);
+        let mut options = self.engine_options();
+        options.keep = self.keeper(store);
+        let mut first =
+            first_events(&state, &leftovers, TakeUp::Look, options.jobs, super::PROGRAM);
+        if state.run.phase == RunPhase::Running {
+            // Its process went away without a word. A wish about one task is no reason to go on with the others.
+            let why = "its process went away".to_owned();
+            first.push(RunEvent::Interrupted { why }.into());
+        }
+        let handle = engine::start(journal, SessionState::clone(&state), first, options);
+        let begun = handle.begun;
+        let _ = handle.commands.send(command).await;
+        let _ = handle.commands.send(Command::Close { why: CloseReason::Quit }).await;
+        handle.finished().await?;
+        refusal(store, id, begun)
+    }
+}
+
+/// What a session refused after an event.
+fn refusal(store: &Store, id: &SessionId, after: Seq) -> anyhow::Result<()> {
+    let mut history = super::history(store, id)?;
+    let head = history.head()?;
+    let mut seq = after.next();
+    while seq <= head {
+        let record = history.record(seq)?.context("an event that was just written is not there")?;
+        if let Event::Approval(ApprovalEvent::Refused { why, .. }) = &record.event {
+            return Err(Problem::failed(why.to_string()).into());
+        }
+        seq = seq.next();
+    }
+    Ok(())
+}
+
+fn held(error: StoreError, id: &SessionId) -> anyhow::Error {
+    match &error {
+        StoreError::Held { .. } => Problem::failed(error.to_string())
+            .remedy(format!("say it there, or watch it with: planwright replay {}", id.short()))
+            .into(),
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,116 @@
+//! `planwright demo`: a recorded run to look at, and its plan to run oneself.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+
+use anyhow::Context;
+use clap::Args;
+
+use super::session::{attend, block_on, needs_screen};
+use super::{Exit, Out, Problem, Shared};
+use crate::app::{self, App, ReadyPlan};
+use crate::exchange::bundled;
+use crate::headless::Answers;
+use crate::model::Seq;
+use crate::planning::{graph, plan_file};
+use crate::replay::{History, MemorySource};
+use crate::tui::{ExitReason, SessionView, UiSettings};
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Run the plan of the demo instead of watching it; its commands only wait and print
+    #[arg(long)]
+    run: bool,
+    /// Start at this event
+    #[arg(long, value_name = "N")]
+    at: Option<u64>,
+    /// Print the plan file
+    #[arg(long, conflicts_with = "run")]
+    plan: bool,
+}
+
+pub(super) fn demo(shared: &Shared, args: &DemoArgs) -> anyhow::Result<Exit> {
+    if args.plan {
+        Out::new().text(bundled::PLAN)?;
+        return Ok(Exit::Success);
+    }
+    needs_screen(shared)?;
+    let app = App::settings_only(shared)?;
+    app.check_screen(shared)?;
+    if args.run {
+        return block_on(run_it(shared, &app));
+    }
+    let (id, records) = bundled::run()?;
+    let head = records.last().map_or(Seq::START, |record| record.seq);
+    let at = args.at.unwrap_or(1);
+    if at == 0 || at > head.0 {
+        return Err(Problem::usage(format!("the demo has events 1 to {head}, not {at}")).into());
+    }
+    let mut history = History::new(MemorySource::new(records));
+    if shared.headless {
+        return super::replay::print(shared, &mut history, args.at.map_or(head, Seq));
+    }
+    block_on(async {
+        let settings = app.watched_settings(shared)?;
+        let view = SessionView {
+            id,
+            history,
+            head: tokio::sync::watch::channel(head).1,
+            bookmarks: Vec::new(),
+            desk: None,
+            asks_fork: false,
+            commands: None,
+            start_at: Some(Seq(at)),
+            note: None,
+        };
+        match watch(view, &settings).await? {
+            Exit::Success if wants_to_run()? => run_it(shared, &app).await,
+            exit => Ok(exit),
+        }
+    })
+}
+
+/// Shows the recorded run until the person leaves it.
+pub(super) async fn watch(view: SessionView, settings: &UiSettings) -> anyhow::Result<Exit> {
+    let exit = app::show(view, settings).await?;
+    Ok(match exit.reason {
+        ExitReason::Signal(signal) => Exit::for_signal(signal),
+        ExitReason::TerminalGone => Exit::for_signal("SIGHUP"),
+        _ => Exit::Success,
+    })
+}
+
+/// Offers to run the plan that was shown.
+#[expect(clippy::print_stdout, reason = "a question at a prompt, which stays on its line")]
+fn wants_to_run() -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Ok(false);
+    }
+    print!("Run this plan yourself? It only waits and prints, and asks before it starts. [y/N] ");
+    std::io::stdout().flush()?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    let yes = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
+    if !yes {
+        Out::new().line("Later: planwright demo --run")?;
+    }
+    Ok(yes)
+}
+
+/// Runs the plan in a directory of its own.
+async fn run_it(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
+    let read = plan_file::parse(bundled::PLAN, plan_file::Format::Toml, "demo.toml")?;
+    let resolved = graph::resolve(&read.plan.tasks, |_| true)
+        .map_err(|cycle| Problem::failed(format!("tasks wait for each other: {cycle}")))?;
+    let facts = resolved.facts(&read.plan.tasks);
+    let (plan, normalization) = (read.plan, read.normalization);
+    let ready = ReadyPlan { plan, facts, normalization, file: None };
+    let workspace = app.dir()?.join("demo");
+    std::fs::create_dir_all(&workspace)
+        .with_context(|| format!("making {}", workspace.display()))?;
+    // Its first fuzzing run fails once, each time the demo is begun.
+    let _ = std::fs::remove_file(workspace.join("fuzzed"));
+    let store = app.open_store()?;
+    let handle = app.start_plan(&store, ready, &workspace, !shared.headless).await?;
+    let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
+    attend(shared, app, &store, handle, answers.into()).await
+}

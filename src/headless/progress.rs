@@ -1,0 +1,118 @@
+//! Progress on a terminal without a screen: a line for each task that ended, how long it took, and a bar for the whole.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::readable;
+use crate::event::{CallEvent, Event, Record, TaskEvent};
+use crate::model::TaskId;
+use crate::state::trace::{EntryKind, TraceEntry};
+use crate::state::{SessionState, TaskStatus};
+use crate::text::{clean_line, units};
+
+/// The cells of the bar.
+const CELLS: u32 = 24;
+/// The last lines of output that are shown of a task that failed.
+const TAIL: usize = 5;
+
+/// What is kept between records.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// The last lines of output of tasks that run.
+    tails: BTreeMap<TaskId, VecDeque<String>>,
+}
+
+impl Progress {
+    /// The lines that a record gives: none for single steps.
+    pub fn lines(&mut self, record: &Record, zone: &TimeZone) -> Vec<String> {
+        match &record.event {
+            Event::Call(CallEvent::Output { call, text, .. }) => {
+                let tail = self.tails.entry(call.task.clone()).or_default();
+                for line in text.lines().filter(|line| !line.trim().is_empty()) {
+                    tail.push_back(clean_line(line).into_owned());
+                    if tail.len() > TAIL {
+                        tail.pop_front();
+                    }
+                }
+            }
+            Event::Task(TaskEvent::Failed { task, .. }) => {
+                let tail = self.tails.remove(task).unwrap_or_default();
+                let mut lines: Vec<String> =
+                    tail.into_iter().map(|line| format!("{:32} {line}", "")).collect();
+                lines.extend(TraceEntry::of(record).map(|entry| readable(&entry, zone)));
+                return lines;
+            }
+            Event::Task(TaskEvent::Completed { task, .. }) => {
+                self.tails.remove(task);
+            }
+            _ => {}
+        }
+        let told = TraceEntry::of(record).filter(|entry| {
+            !matches!(entry.kind, EntryKind::Thought | EntryKind::Action | EntryKind::Observed)
+        });
+        told.map(|entry| readable(&entry, zone)).into_iter().collect()
+    }
+
+    /// How far the run is: `[######------] 3/11 done, 2 running: api 12 s, docs 3 s`. Empty before it began.
+    pub fn bar(&self, state: &SessionState, now: Timestamp) -> String {
+        let counts = state.tasks.counts();
+        let Some(started) = state.run.started_at.filter(|_| counts.total() > 0) else {
+            return String::new();
+        };
+        let settled = counts.done + counts.failed + counts.skipped;
+        let full = CELLS * settled / counts.total();
+        let bar: String = (0..CELLS).map(|cell| if cell < full { '#' } else { '-' }).collect();
+        let time = |from: Timestamp| {
+            let millis = now.duration_since(from).as_millis().try_into().unwrap_or(0);
+            units::elapsed(Duration::from_millis(millis))
+        };
+        let mut text = format!("[{bar}] {}/{} done", counts.done, counts.total());
+        if counts.failed > 0 {
+            text = format!("{text}, {} failed", counts.failed);
+        }
+        text = format!("{text}  {}", time(started));
+        let running: Vec<String> = state
+            .tasks
+            .iter()
+            .filter(|(_, row)| row.status == TaskStatus::Running)
+            .map(|(id, row)| {
+                let took = row.started_at.map(time).unwrap_or_default();
+                format!("{} {took}", clean_line(id.as_str()))
+            })
+            .collect();
+        if !running.is_empty() {
+            text = format!("{text}  {}", running.join(", "));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::bundled;
+
+    #[test]
+    fn a_run_is_one_line_a_task_and_a_bar_that_fills() {
+        let (_, records) = bundled::run().unwrap();
+        let (mut progress, mut state) = (Progress::default(), SessionState::default());
+        let (mut lines, mut longest) = (Vec::new(), 0);
+        for record in &records {
+            state.apply(record);
+            lines.extend(progress.lines(record, &TimeZone::UTC));
+            let bar = progress.bar(&state, record.at);
+            let full = bar.matches('#').count();
+            longest = longest.max(full);
+        }
+        assert_eq!(longest, CELLS as usize);
+        let done = lines.iter().filter(|line| line.contains(" done ")).count();
+        assert_eq!(done, state.tasks.len());
+        assert!(!lines.iter().any(|line| line.contains("318 tests passed")), "steps are left out");
+        let failed = lines.iter().position(|line| line.contains("failed ")).unwrap();
+        assert!(lines[failed - 1].contains("index out of bounds"), "{}", lines[failed - 1]);
+        assert_eq!(progress.bar(&SessionState::default(), Timestamp::UNIX_EPOCH), "");
+    }
+}

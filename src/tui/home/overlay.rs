@@ -1,0 +1,148 @@
+//! Help and commands of the home screen, from the one table of actions.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use super::Home;
+use super::keys::ACTIONS;
+use crate::tui::keymap::{Action, Entry, Place, TABLE};
+use crate::tui::theme::Role;
+use crate::tui::widgets::{Field, Line, frame, piece};
+
+/// A list of actions over the screen.
+pub(super) struct Overlay {
+    /// Words that narrow it; help has none.
+    filter: Option<Field>,
+    selected: usize,
+    /// Whether the keys of Today work where it was opened.
+    today: bool,
+}
+
+/// What a key in it led to.
+pub(super) enum Picked {
+    Nothing,
+    Close,
+    Action(Action),
+}
+
+impl Overlay {
+    pub(super) fn help(today: bool) -> Self {
+        Self { filter: None, selected: 0, today }
+    }
+
+    pub(super) fn commands() -> Self {
+        Self { filter: Some(Field::default()), selected: 0, today: true }
+    }
+
+    fn entries(&self) -> Vec<&'static Entry> {
+        let words = self.filter.as_ref().map(|filter| filter.text().to_lowercase());
+        let fits = |entry: &&Entry| {
+            let name = format!("{} {}", words_of(entry), entry.name.replace('_', " "));
+            ACTIONS.contains(&entry.action)
+                && words
+                    .as_deref()
+                    .is_none_or(|words| words.split_whitespace().all(|word| name.contains(word)))
+        };
+        TABLE.iter().filter(fits).collect()
+    }
+
+    pub(super) fn on_key(&mut self, event: &KeyEvent) -> Picked {
+        let last = self.entries().len().saturating_sub(1);
+        match (event.code, &mut self.filter) {
+            (KeyCode::Esc, _) | (KeyCode::Char('?' | 'q'), None) => return Picked::Close,
+            (KeyCode::Down, _) => self.selected = (self.selected + 1).min(last),
+            (KeyCode::Up, _) => self.selected = self.selected.saturating_sub(1),
+            (KeyCode::Enter, Some(_)) => {
+                let entries = self.entries();
+                return entries
+                    .get(self.selected)
+                    .map_or(Picked::Nothing, |entry| Picked::Action(entry.action));
+            }
+            (_, Some(filter)) => {
+                if filter.on_key(event) {
+                    self.selected = 0;
+                }
+            }
+            _ => {}
+        }
+        Picked::Nothing
+    }
+}
+
+/// What an action does here; some have another word on this screen.
+fn words_of(entry: &Entry) -> &'static str {
+    match entry.action {
+        Action::Open => "open, or start what is due",
+        Action::Search => "filter the sessions",
+        Action::FocusNext => "next pane",
+        Action::Start => "first",
+        Action::Latest => "last",
+        _ => entry.words,
+    }
+}
+
+impl Home {
+    pub(super) fn draw_overlay(&self, overlay: &Overlay, screen: Rect, buf: &mut Buffer) {
+        let dim = self.style(Role::Dim);
+        for cell in &mut buf.content {
+            let style = Style { bg: None, ..dim };
+            cell.set_style(style.remove_modifier(Modifier::BOLD | Modifier::ITALIC));
+        }
+        let entries = overlay.entries();
+        let head = if overlay.filter.is_some() { 2 } else { 0 };
+        let height = (ACTIONS.len() as u16 + 2 + head).min(screen.height.saturating_sub(1));
+        let width = screen.width.min(72);
+        if width < 20 || height < 4 {
+            return;
+        }
+        let x = screen.x + (screen.width - width) / 2;
+        let area = Rect { x, y: screen.y + 1, width, height };
+        for y in area.y..area.bottom() {
+            for x in area.x..area.right() {
+                buf[(x, y)].reset();
+            }
+        }
+        let style = self.style(Role::Focus);
+        frame(buf, area, style);
+        let (title, hint) = match overlay.filter {
+            Some(_) => (" commands ", " Enter run  Esc close "),
+            None => (" help · home ", " Esc close "),
+        };
+        let edge = |y: u16| Rect { x: area.x + 3, y, width: width - 6, height: 1 };
+        Line::new(buf, edge(area.y)).put(title, style);
+        Line::new(buf, edge(area.bottom() - 1)).right(&[piece(hint, style)]);
+        let mut inner = Rect {
+            x: area.x + 2,
+            y: area.y + 1,
+            width: width.saturating_sub(4),
+            height: height - 2,
+        };
+        if let Some(filter) = &overlay.filter {
+            Line::new(buf, Rect { height: 1, ..inner }).put(": ", self.style(Role::Key));
+            let field = Rect { x: inner.x + 2, width: inner.width - 2, height: 1, ..inner };
+            filter.draw(field, self.style(Role::Text), buf);
+            inner.y += head;
+            inner.height -= head;
+        }
+        let room = usize::from(inner.height);
+        let top = (overlay.selected + 1).saturating_sub(room);
+        for ((index, entry), y) in entries.iter().enumerate().skip(top).zip(inner.y..inner.bottom())
+        {
+            let row = Rect { y, height: 1, ..inner };
+            let under = overlay.filter.is_some() && index == overlay.selected;
+            if under {
+                buf.set_style(row, self.style(Role::Selection));
+            }
+            let works = overlay.today || entry.place != Place::Today;
+            let role = |role| if works { role } else { Role::Dim };
+            let mut line = Line::new(buf, row);
+            line.column(&self.keymap.key(entry.action), 12, self.style(role(Role::Key)));
+            line.put(words_of(entry), self.style(role(Role::Text)));
+            if entry.place == Place::Today {
+                line.put("   in today", self.style(Role::Dim));
+            }
+        }
+    }
+}

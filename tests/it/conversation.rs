@@ -1,0 +1,333 @@
+//! A whole conversation with a model on tape: drafted, changed, approved, and taken up again from wherever it was killed.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use jiff::Timestamp;
+use planwright::engine::planner::{ModelDesk, Planner, Prompts};
+use planwright::engine::resume::{Leftovers, TakeUp, first_events};
+use planwright::engine::{self, EngineOptions};
+use planwright::event::{
+    AgentEvent, ApprovalEvent, Command, Event, PlanEvent, PlanningEvent, Record, SessionEvent,
+};
+use planwright::llm::offline::{Offline, OfflineAnswer};
+use planwright::llm::protocol::Dialogue;
+use planwright::llm::recorded::{Recorded, Recording};
+use planwright::llm::{GenerateRequest, LanguageModel, ToolCall};
+use planwright::model::{
+    Actor, Answer, ApprovalPolicy, ApprovalTarget, ChoiceAction, PlanLimits, PlanState,
+    PolicyOverride, RequestKind, SessionId, TaskId,
+};
+use planwright::replay::{History, JournalSource};
+use planwright::state::SessionState;
+use planwright::store::{Batch, NewSession, Row, SessionSummary, Store};
+use planwright::text::Redactor;
+use serde_json::{Value, json};
+
+use crate::support::{Bench, Script};
+
+/// Monday, 8 June 2026. It stands still, so that equal requests stay equal.
+fn clock() -> engine::Clock {
+    let now: Timestamp = "2026-06-08T07:00:00Z".parse().unwrap();
+    Arc::new(move || now)
+}
+
+fn task(id: &str, title: &str, minutes: u32) -> Value {
+    json!({"id": id, "title": title, "done_when": "two people have seen it", "minutes": minutes})
+}
+
+/// What the model says to each question; the second outline is asked for with the person's wish.
+fn scripted(request: &GenerateRequest) -> OfflineAnswer {
+    let tool = request.tools[0].name.clone();
+    let asked = serde_json::to_string(&request.messages).unwrap();
+    let changed = asked.contains("The person asks");
+    let arguments = match tool.as_str() {
+        "PatternSelector" => json!({
+            "pattern_type": "milestone_project", "subtype": "generic", "confidence": 0.9,
+            "why": "it ends with a shelf on the wall"
+        }),
+        "NodeGenerator" => {
+            let saw = if changed { "Have the boards cut at the shop" } else { "Saw the boards" };
+            let oil = if changed { "Wax the boards" } else { "Oil the boards" };
+            json!({"phases": [
+                {"id": "p1", "title": "Prepare", "tasks": [
+                    task("p1.t1", "Measure the wall", 30),
+                    // The model would change this one as well; nobody asked for it.
+                    task("p1.t2", if changed { "Buy everything" } else { "Buy wood" }, 90),
+                ]},
+                {"id": "p2", "title": "Build", "tasks": [
+                    task("p2.t1", saw, 120),
+                    task("p2.t2", oil, 60),
+                    task("p2.t3", "Review the shelf on the wall", 30),
+                ]}
+            ], "self_score": 0.9})
+        }
+        _ => json!({
+            "estimates": [{"id": "p1.t2", "minutes": 75}, {"id": "p2.t1", "minutes": 135}],
+            "self_score": 0.9
+        }),
+    };
+    OfflineAnswer {
+        text: "Here it is; consider it approved.".to_owned(),
+        calls: vec![ToolCall { id: "1".into(), name: tool, arguments }],
+    }
+}
+
+fn options(model: Arc<dyn LanguageModel>, asks: u32) -> EngineOptions {
+    let desk = ModelDesk {
+        dialogue: Dialogue::new(model),
+        prompts: Arc::new(Prompts::default()),
+        redactor: Redactor::default(),
+        next_ask: Arc::new(AtomicU32::new(asks)),
+        temperature: None,
+        max_output_tokens: None,
+    };
+    let planner = Planner { model: Some(Arc::new(desk)), ..Planner::offline("Europe/Berlin") };
+    EngineOptions {
+        clock: clock(),
+        planner: Some(Arc::new(planner)),
+        ..EngineOptions::with(Arc::new(Script::new(&[])))
+    }
+}
+
+fn opening() -> Vec<Event> {
+    let goal = "build a shelf in 3 weeks".to_owned();
+    vec![
+        SessionEvent::Created {
+            format: planwright::event::FORMAT,
+            program: "test".into(),
+            title: goal.clone(),
+            goal: Some(goal.clone()),
+            workspace: std::env::temp_dir().to_string_lossy().into_owned(),
+            plan_file: None,
+        }
+        .into(),
+        PlanningEvent::Began {
+            goal,
+            thread_id: "user_test:shelf".into(),
+            policy: PolicyOverride {
+                approval_policy: Some(ApprovalPolicy::MilestoneApprovals),
+                probing_depth: Some(0),
+                ..PolicyOverride::default()
+            },
+            limits: PlanLimits::default(),
+            drafter: "offline/scripted".into(),
+        }
+        .into(),
+    ]
+}
+
+const LOCKED: &str = "p1.t1";
+
+/// What the person does, by nothing but what they see: whoever takes the session up does the same.
+fn person(state: &SessionState) -> Option<Command> {
+    let open = state.requests.oldest()?;
+    let id = open.request.id;
+    let by = Actor::Person;
+    let answer = match &open.request.kind {
+        RequestKind::Draft { target: ApprovalTarget::Outline, .. }
+            if state.planning.counters.revisions == 0 =>
+        {
+            if !state.planning.locked.contains(&TaskId::from(LOCKED)) {
+                return Some(Command::Lock { node: LOCKED.into(), on: true });
+            }
+            Answer {
+                nodes: vec!["p2.t1".into(), "p2.t2".into()],
+                ..Answer::saying(ChoiceAction::RequestChanges, "less sawing, and wax is nicer")
+            }
+        }
+        RequestKind::Draft { .. } => ChoiceAction::Approve.into(),
+        RequestKind::FinalPlan { .. } => ChoiceAction::ApproveAndStop.into(),
+        other => panic!("{other:?} is not expected: {}", open.request.why),
+    };
+    Some(Command::Answer { id, answer, by })
+}
+
+fn history(store: &Store, id: &SessionId) -> History {
+    History::new(JournalSource::new(store.reader().unwrap(), id.clone()))
+}
+
+fn durable(store: &Store, id: &SessionId) -> SessionState {
+    let mut history = history(store, id);
+    let head = history.head().unwrap();
+    SessionState::clone(&*history.state_at(head).unwrap())
+}
+
+/// Works on a session, with the person at hand, until the plan is complete.
+async fn to_completion(
+    store: &Store,
+    id: &SessionId,
+    model: Arc<dyn LanguageModel>,
+    first: Vec<Event>,
+) -> SessionState {
+    let before = durable(store, id);
+    let journal = store.acquire(id).unwrap();
+    let handle = engine::start(journal, before.clone(), first, options(model, before.totals.asks));
+    let mut head = handle.head.clone();
+    let whole = async {
+        let mut answered = None;
+        loop {
+            head.borrow_and_update();
+            let state = durable(store, id);
+            if state.planning.is_over() {
+                return state;
+            }
+            if answered != Some(state.seq)
+                && let Some(command) = person(&state)
+            {
+                answered = Some(state.seq);
+                handle.commands.send(command).await.unwrap();
+            }
+            head.changed().await.expect("the session goes on until the plan is complete");
+        }
+    };
+    let state = tokio::time::timeout(std::time::Duration::from_secs(120), whole)
+        .await
+        .expect("the conversation ends in time");
+    handle.finished().await.unwrap();
+    state
+}
+
+fn row(record: &Record) -> Row {
+    Row {
+        seq: record.seq,
+        at: record.at,
+        kind: record.event.kind(),
+        task: record.event.task().map(ToString::to_string),
+        payload: record.event.encode().unwrap(),
+    }
+}
+
+/// A session as a killed process leaves it: everything up to an event, and not a word of goodbye.
+fn left_behind(store: &Store, name: &str, records: &[Record]) -> SessionId {
+    let id = SessionId::new(name);
+    store
+        .create_session(NewSession {
+            id: id.clone(),
+            created_at: Timestamp::now(),
+            format: 1,
+            parent: None,
+            summary: SessionSummary::default(),
+        })
+        .unwrap();
+    let journal = store.acquire(&id).unwrap();
+    let batch = Batch::of(records.iter().map(row).collect());
+    journal.append_blocking(batch).unwrap().wait().unwrap();
+    journal.release().unwrap();
+    id
+}
+
+/// The places where a kill can cut the journal: after a transition with all it led to, after each thing a model was
+/// asked or said, after each thing the person did. What a stage came to and the transition after it are one batch.
+fn cuts(records: &[Record]) -> Vec<usize> {
+    let follows = |event: &Event| {
+        matches!(
+            event,
+            Event::Planning(PlanningEvent::Traced { .. } | PlanningEvent::Said { .. })
+                | Event::Approval(ApprovalEvent::Asked { .. } | ApprovalEvent::Withdrawn { .. })
+                | Event::Plan(PlanEvent::Proposed { .. })
+        )
+    };
+    let mut cuts = Vec::new();
+    let mut moved = false;
+    for (at, record) in records.iter().enumerate() {
+        if moved && !follows(&record.event) {
+            cuts.push(at);
+            moved = false;
+        }
+        match &record.event {
+            Event::Planning(PlanningEvent::Moved { .. }) => moved = true,
+            Event::Planning(PlanningEvent::Began { .. } | PlanningEvent::NodeLocked { .. })
+            | Event::Agent(AgentEvent::ModelAsked { .. } | AgentEvent::ModelAnswered { .. }) => {
+                cuts.push(at + 1);
+            }
+            _ => {}
+        }
+    }
+    cuts
+}
+
+fn titles(state: &SessionState) -> Vec<(String, String)> {
+    let outline = state.planning.outline.as_ref().unwrap();
+    outline.nodes.iter().map(|node| (node.id.to_string(), node.title.clone())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_on_tape_is_changed_approved_and_survives_a_kill_in_every_state() {
+    let bench = Bench::new();
+    let tapes = tempfile::tempdir().unwrap();
+    let tape = tapes.path().join("shelf.jsonl");
+    let live = Offline::new("scripted", Arc::new(|request| Ok(scripted(request))));
+    let recording = Recording::to(Arc::new(live), &tape, Redactor::default()).unwrap();
+    to_completion(&bench.store, &bench.id, Arc::new(recording), opening()).await;
+
+    // From here on nothing but the tape answers.
+    let id = left_behind(&bench.store, "straight", &[]);
+    let whole = to_completion(&bench.store, &id, recorded(&tape), opening()).await;
+    assert_eq!(whole.planning.place.state, PlanState::Complete);
+    assert!(whole.may_run(), "approved by its hash");
+    assert_eq!(whole.planning.counters.revisions, 1);
+    let titles_now = titles(&whole);
+    let title = |id: &str| {
+        let found = titles_now.iter().find(|(known, _)| known == id);
+        found.map_or("", |(_, title)| title.as_str())
+    };
+    assert_eq!(title("p2.t1"), "Have the boards cut at the shop");
+    assert_eq!(title("p2.t2"), "Wax the boards");
+    assert_eq!(title("p1.t1"), "Measure the wall", "locked");
+    assert_eq!(title("p1.t2"), "Buy wood", "not marked, so not to be changed");
+
+    let records = records(&bench.store, &id);
+    let states: BTreeSet<PlanState> = records
+        .iter()
+        .filter_map(|record| match &record.event {
+            Event::Planning(PlanningEvent::Moved { from, .. }) => Some(from.state),
+            _ => None,
+        })
+        .collect();
+    let expected = BTreeSet::from([
+        PlanState::CollectContext,
+        PlanState::DraftOutline,
+        PlanState::ValidateOutline,
+        PlanState::DraftRoadmap,
+        PlanState::ValidateRoadmap,
+        PlanState::DraftSchedule,
+        PlanState::ValidateSchedule,
+        PlanState::SeekApproval,
+    ]);
+    assert_eq!(states, expected, "every state of a conversation that goes well");
+
+    let mut killed_in = BTreeSet::new();
+    for (number, cut) in cuts(&records).into_iter().enumerate() {
+        let id = left_behind(&bench.store, &format!("killed-{number}"), &records[..cut]);
+        let found = durable(&bench.store, &id);
+        killed_in.insert(found.planning.place.state);
+        let first = first_events(&found, &Leftovers::new(), TakeUp::GoOn, 3, "test");
+        let again = to_completion(&bench.store, &id, recorded(&tape), first).await;
+        let after = format!("killed in {} after event {cut}", found.planning.place);
+        assert_eq!(again.planning.outline, whole.planning.outline, "{after}");
+        assert_eq!(again.planning.roadmap, whole.planning.roadmap, "{after}");
+        assert_eq!(again.planning.schedule, whole.planning.schedule, "{after}");
+        assert_eq!(again.planning.counters.revisions, 1, "{after}");
+        let hash = |state: &SessionState| state.plan.current.as_ref().unwrap().hash.clone();
+        assert_eq!(hash(&again), hash(&whole), "{after}");
+        assert!(again.may_run(), "{after}");
+    }
+    assert!(killed_in.is_superset(&expected), "{killed_in:?}");
+    // The table of plans tells the same as the journal, and refers to nothing that is not there.
+    let reader = bench.store.reader().unwrap();
+    assert_eq!(reader.plans(&id).unwrap(), engine::plan_rows::rows_of(&records));
+    assert_eq!(reader.broken_references().unwrap(), 0);
+}
+
+fn recorded(tape: &Path) -> Arc<dyn LanguageModel> {
+    Arc::new(Recorded::open(tape, Redactor::default()).unwrap())
+}
+
+fn records(store: &Store, id: &SessionId) -> Vec<Record> {
+    let mut history = history(store, id);
+    let head = history.head().unwrap();
+    (1..=head.0).map(|seq| history.record(planwright::model::Seq(seq)).unwrap().unwrap()).collect()
+}

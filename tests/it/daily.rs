@@ -1,0 +1,253 @@
+//! The first run and every day: what is due, the demo, the config, the doctor, and the commands of the README.
+
+use std::path::Path;
+use std::process::Output;
+
+use crate::program::{Place, json_lines};
+
+const KEYS: &str = r#"
+title = "Renewal"
+[[tasks]]
+id = "keys"
+description = "Renew the signing key"
+run = { human = {} }
+[[tasks]]
+id = "tell"
+description = "Tell the others"
+run = { shell = "echo told" }
+depends_on = ["keys"]
+"#;
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+#[test]
+fn what_waits_for_a_person_is_due_and_is_done_from_another_terminal() {
+    let place = Place::new();
+    let nothing = place.run(&["today"]);
+    assert_eq!(code(&nothing), 0);
+    assert!(stdout(&nothing).starts_with("nothing is due today"), "{}", stdout(&nothing));
+    let plan = place.plan(KEYS);
+    let run = place.run(&["run", &plan, "--headless", "--yes"]);
+    assert_eq!(code(&run), 3);
+    assert!(stderr(&run).contains("planwright today done keys"), "{}", stderr(&run));
+    let due = json_lines(&place.run(&["today", "--json"]));
+    assert_eq!(due.len(), 1);
+    assert_eq!((due[0]["task"].as_str(), due[0]["status"].as_str()), (Some("keys"), Some("yours")));
+    assert!(stdout(&place.run(&["today"])).contains("Renew the signing key"));
+    let moved = place.run(&["today", "move", "1", "tomorrow"]);
+    assert_eq!(code(&moved), 2);
+    assert!(stderr(&moved).contains("no time to move"), "{}", stderr(&moved));
+    let done = place.run(&["today", "done", "keys", "--note", "valid until 2028"]);
+    assert_eq!(code(&done), 0, "{}", stderr(&done));
+    assert!(stdout(&done).contains("1 of 2 done"), "{}", stdout(&done));
+    // Nothing was started by it: the command of the other task still waits.
+    assert!(place.run(&["today", "--json"]).stdout.is_empty());
+    let rest = place.run(&["resume", "last", "--headless"]);
+    assert_eq!(code(&rest), 0, "{}", stderr(&rest));
+    assert_eq!(place.sessions()[0]["status"], "done");
+}
+
+#[test]
+fn the_last_task_of_a_person_ends_the_run_without_anybody_running_it() {
+    let place = Place::new();
+    let plan = place.plan("title = \"One\"\n[[tasks]]\nid = \"a\"\nrun = { human = {} }\n");
+    place.run(&["run", &plan, "--headless", "--yes"]);
+    assert_eq!(place.sessions()[0]["status"], "yours");
+    let skipped = place.run(&["today", "skip", "a"]);
+    assert_eq!(code(&skipped), 0, "{}", stderr(&skipped));
+    assert_eq!(place.sessions()[0]["status"], "done");
+    assert_eq!(code(&place.run(&["today", "done", "a"])), 2);
+}
+
+#[test]
+fn the_demo_comes_with_the_program() {
+    let place = Place::new();
+    let lines = stdout(&place.run(&["demo", "--headless"]));
+    assert!(lines.contains("318 tests passed") && lines.contains("published 2.0.0"), "{lines}");
+    let plan = place.run(&["demo", "--plan"]);
+    let path = place.plan(&stdout(&plan));
+    assert_eq!(code(&place.run(&["check", &path])), 0);
+    assert!(place.sessions().is_empty(), "watching keeps nothing");
+}
+
+#[test]
+fn a_config_is_written_once_and_explains_itself() {
+    let place = Place::new();
+    let written = place.run(&["config", "init"]);
+    assert_eq!(code(&written), 0, "{}", stderr(&written));
+    let path = place.dir.path().join("config.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("#jobs = 3") && text.contains("[keys]"));
+    // The test's own helper empties the file before each command, so the second time is asked for by hand.
+    let again = std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+        .args(["config", "init"])
+        .env("PLANWRIGHT_CONFIG", {
+            std::fs::write(&path, "jobs = 7\n").unwrap();
+            &path
+        })
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    assert!(stderr(&again).contains("--force"), "{}", stderr(&again));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "jobs = 7\n");
+    let show = std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+        .args(["config", "show"])
+        .env("PLANWRIGHT_CONFIG", &path)
+        .output()
+        .unwrap();
+    let shown = stdout(&show);
+    let jobs = shown.lines().find(|line| line.starts_with("jobs ")).unwrap();
+    assert!(jobs.contains('7') && jobs.contains("config.toml"), "{jobs}");
+    assert!(shown.lines().any(|line| line.starts_with("theme") && line.ends_with("built in")));
+}
+
+/// A doctor in an empty home directory, with nothing in the environment that could be a provider.
+fn doctor(home: &Path, args: &[&str]) -> Output {
+    std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+        .arg("doctor")
+        .args(args)
+        .env_clear()
+        .env("HOME", home)
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("TZ", "Europe/Berlin")
+        .env("OLLAMA_HOST", "http://127.0.0.1:9")
+        .current_dir(home)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_doctor_is_content_on_a_machine_without_a_provider() {
+    let home = tempfile::tempdir().unwrap();
+    let output = doctor(home.path(), &[]);
+    let said = stdout(&output);
+    assert_eq!(code(&output), 0, "{said}");
+    for words in ["offline planner", "nothing saved yet", "Europe/Berlin", "sandbox", "config init"]
+    {
+        assert!(said.contains(words), "{words} is missing:\n{said}");
+    }
+    assert!(!said.contains("fail "), "{said}");
+    for line in json_lines(&doctor(home.path(), &["--json"])) {
+        assert!(line["status"] == "ok" || line["next"].is_string(), "{line}");
+    }
+}
+
+#[test]
+fn the_doctor_finds_a_damaged_database_and_says_what_to_do() {
+    let home = tempfile::tempdir().unwrap();
+    let data = home.path().join(".local/share/planwright");
+    std::fs::create_dir_all(&data).unwrap();
+    let place = Place::new();
+    let plan = place.plan(KEYS);
+    place.run(&["run", &plan, "--headless", "--yes"]);
+    for entry in std::fs::read_dir(place.data()).unwrap().flatten() {
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), data.join(entry.file_name())).unwrap();
+        }
+    }
+    let database = std::fs::read_dir(&data)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| std::fs::read(path).unwrap().starts_with(b"SQLite format 3"))
+        .expect("there is a database");
+    assert_eq!(code(&doctor(home.path(), &[])), 0);
+    let mut bytes = std::fs::read(&database).unwrap();
+    for byte in bytes.iter_mut().skip(4096) {
+        *byte = 0x5a;
+    }
+    std::fs::write(&database, bytes).unwrap();
+    for log in ["-wal", "-shm"] {
+        let mut name = database.clone().into_os_string();
+        name.push(log);
+        let _ = std::fs::remove_file(name);
+    }
+    let output = doctor(home.path(), &["--json"]);
+    assert_eq!(code(&output), 1, "{}", stdout(&output));
+    let store = json_lines(&output).into_iter().find(|line| line["status"] == "fail").unwrap();
+    assert_eq!(store["name"], "store", "{store}");
+    assert!(store["next"].as_str().is_some_and(|next| next.len() > 20), "{store}");
+}
+
+#[test]
+fn the_doctor_goes_on_with_a_config_that_cannot_be_read() {
+    let home = tempfile::tempdir().unwrap();
+    let config = home.path().join(".config/planwright");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("config.toml"), "jobz = 3\n").unwrap();
+    let output = doctor(home.path(), &[]);
+    let said = stdout(&output);
+    assert_eq!(code(&output), 1, "{said}");
+    assert!(said.contains("did you mean `jobs`?") && said.contains("offline planner"), "{said}");
+}
+
+/// Every command in the `sh` blocks of the README that begins with `planwright` is understood: it does its work, or says
+/// that it needs a terminal.
+#[test]
+fn the_commands_of_the_readme_work_in_their_order() {
+    let readme = include_str!("../../README.md");
+    let place = Place::new();
+    place.plan(KEYS);
+    std::fs::copy(place.dir.path().join("plan.toml"), place.work().join("plan.toml")).unwrap();
+    let mut run = 0;
+    let mut inside = false;
+    for line in readme.lines() {
+        if line.starts_with("```") {
+            inside = line == "```sh";
+            continue;
+        }
+        let command = line.split(" #").next().unwrap_or_default().trim();
+        let Some(args) = command.strip_prefix("planwright").filter(|_| inside) else { continue };
+        let args = words(args);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let output = place.run(&args);
+        let said = stderr(&output);
+        let needs_screen = code(&output) == 2 && said.contains("needs a terminal");
+        let waits = code(&output) == 3 && said.contains("waits for you");
+        assert!(code(&output) == 0 || needs_screen || waits, "{line}\n{said}{}", stdout(&output));
+        run += 1;
+    }
+    assert!(run >= 12, "the README has only {run} commands");
+}
+
+/// Splits a command line at spaces that are not in quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.trim().chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[test]
+fn the_pictures_of_the_readme_are_there() {
+    let readme = include_str!("../../README.md");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let named: Vec<&str> = readme
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+        .filter(|target| target.ends_with(".svg"))
+        .collect();
+    assert!(named.len() >= 3, "{named:?}");
+    for target in named {
+        let text = std::fs::read_to_string(root.join(target)).unwrap();
+        assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"), "{target}");
+    }
+}

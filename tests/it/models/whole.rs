@@ -1,0 +1,147 @@
+//! The whole program with a model: what it may spend, and where its key must not be.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use super::secrets::files_with;
+use super::server::{Act, Server};
+use super::wire::KEY;
+use crate::program::{Place, json_lines};
+
+/// A cent. At a dollar for a million tokens that is ten thousand of them.
+const CONFIG: &str = "budget_per_session_usd = 0.01\n[prices.m]\ninput = 1.0\noutput = 1.0\n";
+
+fn called(tool: &str, arguments: &Value, input: u64) -> Act {
+    let call = json!({"id": "c1", "type": "function",
+        "function": {"name": tool, "arguments": arguments.to_string()}});
+    answer(&json!({"content": null, "tool_calls": [call]}), input)
+}
+
+fn said(text: &str, input: u64) -> Act {
+    answer(&json!({"content": text}), input)
+}
+
+fn answer(message: &Value, input: u64) -> Act {
+    Act::json(&json!({"model": "m-1", "choices": [{"message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": input, "completion_tokens": 50}}))
+}
+
+/// The two answers that show what a model can do.
+fn abilities() -> Vec<Act> {
+    vec![called("report", &json!({"word": "ready"}), 450), said("{\"word\": \"ready\"}", 350)]
+}
+
+/// Runs the program with the mock server as its provider and a key in the environment.
+async fn run(place: &Place, server: &Server, arguments: &[&str]) -> Output {
+    let mut command = place.command(arguments);
+    let provider = format!(
+        "[providers.mock]\nkind = \"openai\"\nbase_url = \"{}/v1\"\nmodel = \"m\"\napi_key_env = \"MOCK_KEY\"\n",
+        server.url
+    );
+    std::fs::write(place.dir.path().join("config.toml"), format!("{CONFIG}{provider}")).unwrap();
+    command.env("MOCK_KEY", KEY).args(["--provider", "mock"]);
+    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+}
+
+fn words(output: &Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// What the journal says was spent, in micro-dollars, and for what.
+async fn spent(place: &Place, server: &Server) -> (u64, Vec<String>) {
+    let output = run(place, server, &["export", "last", "--format", "jsonl"]).await;
+    let (mut sum, mut purposes) = (0, Vec::new());
+    for line in json_lines(&output) {
+        let body = &line["event"]["body"];
+        if line["event"]["topic"] == "agent" {
+            sum += body["cost"].as_u64().unwrap_or(0);
+            purposes.extend(body["purpose"].as_str().map(str::to_owned));
+        }
+    }
+    (sum, purposes)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn planning_with_a_cap_of_a_cent_pauses_before_it_is_exceeded_and_goes_on_later() {
+    let place = Place::new();
+    let mut acts = abilities();
+    let pattern = json!({"pattern_type": "milestone_project", "subtype": "launch",
+        "confidence": 0.9, "why": format!("as {KEY} says")});
+    acts.push(called("PatternSelector", &pattern, 4_000));
+    let server = Server::start(acts).await;
+    let goal = "launch a newsletter in 6 weeks";
+    let output = run(&place, &server, &["plan", goal, "--headless", "--yes"]).await;
+    let shown = words(&output);
+    assert_eq!(output.status.code(), Some(4), "{shown}");
+    for part in
+        ["The budget is reached", "of $0.01 are used (budget_per_session_usd)", "planwright resume"]
+    {
+        assert!(shown.contains(part), "{part} is not in:\n{shown}");
+    }
+    assert_eq!(server.requests().len(), 3, "the call that could exceed it was not made");
+    let (sum, purposes) = spent(&place, &server).await;
+    assert_eq!(sum, 450 + 350 + 4_000 + 3 * 50, "all that was paid is in the journal");
+    assert_eq!(purposes[..2], ["its_abilities", "PatternSelector"]);
+    assert!(shown.contains("$0.00495 of $0.01"), "{shown}");
+
+    let again = run(&place, &server, &["resume", "last", "--headless"]).await;
+    assert_eq!(again.status.code(), Some(4), "the question stays open: {}", words(&again));
+    assert_eq!(server.requests().len(), 3);
+    let offline = run(&place, &server, &["answer", "last", "next", "go on offline", "--yes"]).await;
+    assert_eq!(offline.status.code(), Some(0), "{}", words(&offline));
+    assert_eq!(server.requests().len(), 3, "nothing more was paid");
+    let outputs = [output, again, offline];
+    nothing_holds_the_key(&place, &server, &outputs).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_with_a_cap_of_a_cent_pauses_before_it_is_exceeded_and_a_raise_holds_when_it_goes_on()
+{
+    let place = Place::new();
+    let mut acts = abilities();
+    acts.push(said(&format!("I think about {KEY}."), 7_800));
+    acts.push(said("Done.", 900));
+    let server = Server::start(acts).await;
+    let plan = place.plan(
+        "title = \"Two words\"\n[[tasks]]\nid = \"a\"\ndescription = \"Say a word\"\nexit_criteria = [\"a word was said\"]\n\
+         [[tasks]]\nid = \"b\"\ndescription = \"Say another\"\ndepends_on = [\"a\"]\n",
+    );
+    let output = run(&place, &server, &["run", &plan, "--headless", "--yes"]).await;
+    let shown = words(&output);
+    assert_eq!(output.status.code(), Some(4), "{shown}");
+    assert!(shown.contains("budget_per_session_usd of $0.01 is reached. Raise it?"), "{shown}");
+    let (sum, purposes) = spent(&place, &server).await;
+    assert!(sum <= 10_000, "{sum}");
+    assert_eq!(sum, 450 + 350 + 7_800 + 3 * 50);
+    assert_eq!(purposes[0], "its_abilities");
+    let asked = server.requests().len();
+    let raised = run(&place, &server, &["answer", "last", "next", "raise for the session"]).await;
+    assert!(server.requests().len() > asked, "it went on: {}", words(&raised));
+    assert_ne!(raised.status.code(), Some(4), "{}", words(&raised));
+    nothing_holds_the_key(&place, &server, &[output, raised]).await;
+}
+
+/// The key is on the wire and nowhere else: not on disk, not printed, not in any export.
+async fn nothing_holds_the_key(place: &Place, server: &Server, outputs: &[Output]) {
+    assert!(server.requests().iter().all(|request| request.head.contains(KEY)), "it was used");
+    for output in outputs {
+        assert!(!words(output).contains(KEY));
+    }
+    let exports = place.dir.path().join("exports");
+    std::fs::create_dir(&exports).unwrap();
+    for format in ["jsonl", "json", "html", "markdown", "otlp"] {
+        let file = exports.join(format).to_string_lossy().into_owned();
+        let output = run(place, server, &["export", "last", "--format", format, "-o", &file]).await;
+        assert_eq!(output.status.code(), Some(0), "{format}: {}", words(&output));
+        assert!(Path::new(&file).exists());
+    }
+    let list = run(place, server, &["sessions", "show", "last", "--json"]).await;
+    assert!(!words(&list).contains(KEY));
+    assert_eq!(files_with(place.dir.path(), KEY), Vec::<String>::new());
+}
