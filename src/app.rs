@@ -58,8 +58,9 @@ impl App {
     /// Reads the settings; the command line goes last.
     pub fn settings_only(shared: &Shared) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
-        let settings =
+        let mut settings =
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
+        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
         Ok(Self::with(settings, config_path, shared))
     }
 
@@ -72,7 +73,6 @@ impl App {
     fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> Self {
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
-        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
         let flag = |name: &str| Origin::CommandLine(name.to_owned());
         models.provider.overlay(shared.provider.clone(), || flag("--provider"));

@@ -169,7 +169,7 @@ fn view(app: &App) -> anyhow::Result<HomeView> {
         .collect();
     if !drafter.is_offline() {
         let since = spending::day_start(now, &zone);
-        let spent = Spending::since(since).total(&store.reader()?, None)?;
+        let spent = Spending::since(since).total(&store.reader()?)?;
         let cap = MicroDollars::from_dollars(app.settings.models.daily_budget_usd.value);
         view.spent = Some((spent, cap));
     }

@@ -14,7 +14,7 @@ use crate::event::{
     ApprovalEvent, CloseReason, Command, Event, PauseCause, PlanEvent, Refusal, RunEvent, TaskEvent,
 };
 use crate::model::{
-    Actor, CallId, GraphFacts, Normalization, Plan, RequestKind, RunKind, SkipReason, TaskId,
+    CallId, GraphFacts, Normalization, Plan, RequestKind, RunKind, SkipReason, TaskId,
 };
 use crate::state::{PlanRevision, RunPhase, SessionState, TaskStatus};
 
