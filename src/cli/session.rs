@@ -30,7 +30,7 @@ struct Printed {
 impl Printed {
     /// Takes the bar away, so that what follows stands in its place.
     fn clear(&mut self) -> std::io::Result<()> {
-        if std::mem::take(&mut self.bar) { self.out.text("\r\x1b[2K") } else { Ok(()) }
+        if std::mem::take(&mut self.bar) { self.out.clear_line() } else { Ok(()) }
     }
 }
 
@@ -271,7 +271,9 @@ async fn any_signal() -> std::io::Result<&'static str> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;
+    let mut quit = signal(SignalKind::quit())?;
     Ok(tokio::select! {
+        _ = quit.recv() => "SIGQUIT",
         _ = interrupt.recv() => "SIGINT",
         _ = terminate.recv() => "SIGTERM",
         _ = hang_up.recv() => "SIGHUP",
