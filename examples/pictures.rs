@@ -42,7 +42,7 @@ fn pictures() -> Result<Vec<(&'static str, String)>, Box<dyn std::error::Error>>
     let busy = records
         .iter()
         .map(|record| record.seq)
-        .rfind(|seq| counts(*seq).running > 1)
+        .find(|seq| counts(*seq).running > 1 && counts(*seq).failed > 0)
         .unwrap_or(failed);
     Ok(vec![
         ("home.svg", home(&first_start(), 80, 24)?),
