@@ -60,6 +60,7 @@ fn settings() -> UiSettings {
         color: ColorDepth::True,
         now: || "2026-06-08T14:24:00Z".parse().unwrap_or_default(),
         time_zone: jiff::tz::TimeZone::UTC,
+        session_budget: MicroDollars::from_dollars(2.0),
         changes: None,
     }
 }
