@@ -53,9 +53,14 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
     app.check_screen(shared)?;
     block_on(async {
         let settings = app.watched_settings(shared)?;
-        let (mut message, mut found) = (None, None);
+        let (mut message, mut found, mut selected) = (None, None, None);
         loop {
-            let view = HomeView { message: message.take(), found: found.take(), ..view(&app)? };
+            let view = HomeView {
+                message: message.take(),
+                found: found.take(),
+                selected: selected.take(),
+                ..view(&app)?
+            };
             let mut next = tui::run_home(feed(&app, view), &settings).await?;
             // A screen that made a fork leads to it.
             loop {
@@ -74,7 +79,10 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
             }
             let done = match next {
                 // Shown already, and left again.
-                HomeExit::Open(_) | HomeExit::OpenAt(..) | HomeExit::Fork(_) => Ok(None),
+                HomeExit::Open(id) | HomeExit::OpenAt(id, _) | HomeExit::Fork(id) => {
+                    selected = Some(id);
+                    Ok(None)
+                }
                 HomeExit::Search(words) => search(&app, words).map(|steps| {
                     found = Some(steps);
                     None

@@ -33,10 +33,9 @@ pub(super) fn import(shared: &Shared, args: &ImportArgs) -> anyhow::Result<Exit>
     let read = read(&args.file, &app).map_err(|error| problem(&error))?;
     let read = match read {
         Read::Export(export) => {
-            let secrets = match args.redact {
-                true => Secrets::TakenOut(app.redactor()),
-                false => Secrets::Refused(app.redactor()),
-            };
+            let redactor = app.redactor();
+            let secrets =
+                if args.redact { Secrets::TakenOut(redactor) } else { Secrets::Refused(redactor) };
             let export = export.watching(secrets).map_err(|error| problem(&error))?;
             Read::Export(Box::new(export))
         }

@@ -161,10 +161,12 @@ pub(super) async fn follow(
     handle: SessionHandle,
     errand: Errand,
 ) -> anyhow::Result<Exit> {
-    let format = match shared.json {
-        true => Format::Json,
-        false if std::io::stdout().is_terminal() && !shared.verbose => Format::Progress,
-        false => Format::Text,
+    let format = if shared.json {
+        Format::Json
+    } else if std::io::stdout().is_terminal() && !shared.verbose {
+        Format::Progress
+    } else {
+        Format::Text
     };
     let (id, state, exit) = to_the_end(store, handle, errand, format).await?;
     match exit {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-pub use agent_runner::AgentRunner;
+pub use agent_runner::{AgentRunner, ProfilesOf};
 pub use clock::{Clock, wall_clock};
 pub use driver::EngineError;
 pub use job::{Job, Runner, ShellRunner, TaskRef};

@@ -19,7 +19,7 @@ use crate::model::{
 use crate::planning::gate::{GateDecision, GatePolicy};
 use crate::state::{AgentProgress, BreakerSlice, PlanRevision, SessionState};
 use crate::store::SideWrite;
-use crate::tools::permission::PlanGrant;
+use crate::tools::permission::{PlanGrant, SandboxState};
 use crate::tools::{
     Bracket, Conclusion, Intent, PermissionAnswer, PermissionAsk, Progress, RepeatKind, Rule,
     Standing, ToolCall,
@@ -237,12 +237,19 @@ fn permission_request(ask: &PermissionAsk) -> Request {
     for touched in &ask.resolved.paths {
         verbatim.push(Detail::new("file", touched.path.clone()));
     }
-    if let Some(preview) = &ask.resolved.preview {
-        verbatim.push(Detail::new("change", preview.clone()));
-    }
-    if verbatim.is_empty() {
+    // A tool of somebody else: nobody knows what its arguments touch, so that all of them are shown.
+    let foreign = ask.resolved.pin.is_some();
+    if verbatim.is_empty() || foreign {
         let args = serde_json::to_string_pretty(&ask.resolved.args).unwrap_or_default();
         verbatim.push(Detail::new("arguments", args));
+    }
+    if let Some(preview) = &ask.resolved.preview {
+        let name = if foreign { "what it says it does" } else { "change" };
+        verbatim.push(Detail::new(name, preview.clone()));
+    }
+    let mut details = Vec::new();
+    if let (Some(_), SandboxState::NotEnforced { why }) = (&ask.resolved.command, &ask.sandbox) {
+        details.push(Detail::new("sandbox", format!("it runs unconfined: {why}")));
     }
     let mut choices =
         vec![Choice::new(A::AllowOnce, "allow once", "this very call, and nothing else")];
@@ -262,7 +269,7 @@ fn permission_request(ask: &PermissionAsk) -> Request {
         question: format!("May {} call {}?", ask.call.task, ask.tool),
         why: ask.why.words(),
         verbatim,
-        details: Vec::new(),
+        details,
         choices,
         task: Some(ask.call.task.clone()),
     }
@@ -332,6 +339,7 @@ impl Bracket for Port {
             input_hash: intent.args_hash.clone(),
             class: intent.class,
             repeat: repeat_class(intent.repeat),
+            file: intent.resolved.file_change().filter(|_| intent.repeat == RepeatKind::Verifiable),
         };
         Box::pin(self.commit(intended, Vec::new()))
     }

@@ -37,7 +37,7 @@ pub fn markdown(found: &Comparison) -> String {
             ended(task.a.as_ref()),
             ended(task.b.as_ref()),
             units::elapsed_change(task.time_change() / 1000),
-            units::tokens_change(task.tokens_change()),
+            tokens(task.tokens_change()),
             units::money_change(task.cost_change()),
             line(&task.note()),
         );
@@ -59,6 +59,10 @@ fn ended(outcome: Option<&Outcome>) -> String {
         let time = units::elapsed(std::time::Duration::from_millis(outcome.time_ms));
         format!("{}, {time}", line(&outcome.status))
     })
+}
+
+fn tokens(change: i64) -> String {
+    if change == 0 { "0".to_owned() } else { units::tokens_change(change) }
 }
 
 fn line(text: &str) -> String {

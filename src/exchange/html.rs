@@ -124,7 +124,7 @@ fn graph(state: &SessionState, out: &mut String) {
         let Some(&(x, y)) = places.get(&task.id) else { continue };
         let (mark, class) = glyph(row.status);
         let thick = if current.facts.critical_path.contains(&task.id) { 3 } else { 1 };
-        let words = |text: &str| escaped(&text.chars().take(26).collect::<String>());
+        let words = |text: &str| escaped(&text::truncate_end(text, 26));
         let _ = writeln!(
             out,
             "<g class=\"{class}\"><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"4\" stroke-width=\"{thick}\"/>\

@@ -26,6 +26,8 @@ pub struct Search {
     pub task: Option<String>,
     pub kind: Option<EntryKind>,
     pub tool: Option<String>,
+    /// The part of a loop that a step belongs to: plan, research, debate or validate.
+    pub role: Option<String>,
     pub outcome: Option<Went>,
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
@@ -71,6 +73,7 @@ impl Search {
                 entry.task.as_ref().is_some_and(|task| fits_pattern(pattern, task.as_str()))
             })
             && self.tool.as_deref().is_none_or(|tool| tool_of(&record.event) == Some(tool))
+            && self.role.as_deref().is_none_or(|role| role_of(&record.event) == Some(role))
             && self.outcome.is_none_or(|went| went_of(&record.event) == Some(went))
             && self.min_cost.is_none_or(|least| cost_of(&record.event) >= Some(least));
         if !fits || !self.words.matches(&searchable(record)?) {
@@ -93,6 +96,12 @@ fn tool_of(event: &Event) -> Option<&str> {
         Event::Agent(event) => event.step().and_then(|step| step.tool_used.as_deref()),
         _ => None,
     }
+}
+
+/// The part of its loop that a step of an agent says it belongs to.
+fn role_of(event: &Event) -> Option<&str> {
+    let Event::Agent(event) = event else { return None };
+    event.step()?.metadata.get("prdv")?.as_str()
 }
 
 fn went_of(event: &Event) -> Option<Went> {

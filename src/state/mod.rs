@@ -193,11 +193,7 @@ impl SessionState {
 
     /// Usage and breakers count only the first outcome of a call; a second one changes nothing.
     fn apply_call(&mut self, event: &CallEvent, record: &Record) -> bool {
-        let tool = self
-            .tasks
-            .get(&event.call().task)
-            .and_then(|row| row.call.as_ref())
-            .map(|call| call.tool.clone());
+        let tool = self.tasks.tool_in_flight(event.call()).map(str::to_owned);
         let sensible = self.tasks.apply_call(event, record.at);
         self.agents.note_call(event);
         if let (true, CallEvent::Concluded { outcome, usage, .. }) = (sensible, event) {

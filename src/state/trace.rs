@@ -403,6 +403,7 @@ pub fn outcome_words(outcome: &CallOutcome) -> String {
         CallOutcome::CouldNotStart { message } => format!("could not start: {message}"),
         CallOutcome::Errored { failure } => format!("error {}: {}", failure.code, failure.message),
         CallOutcome::SaidToHaveHappened => "said to have happened".to_owned(),
+        CallOutcome::Verified => "verified by what is on disk".to_owned(),
         CallOutcome::GivenUp => "outcome unknown, not counted".to_owned(),
     }
 }

@@ -190,6 +190,8 @@ pub struct HomeView {
     pub message: Option<String>,
     /// Steps that were looked for.
     pub found: Option<Found>,
+    /// The session that was left last; the cursor stands on it.
+    pub selected: Option<SessionId>,
 }
 
 /// What a search over all sessions brought.

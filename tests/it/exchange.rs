@@ -404,6 +404,39 @@ fn steps_are_found_by_words_and_filters() {
     assert_eq!(place.run(&["sessions", "search", "--kind", "actoin"]).status.code(), Some(2));
 }
 
+/// The chain of a task can be walked by the part of the loop that each step belongs to.
+#[test]
+fn steps_are_found_by_their_part_of_the_loop() {
+    let place = Place::new();
+    let step = |second: u32, action: &str, prdv: &str| {
+        serde_json::json!({
+            "timestamp": format!("2026-01-05T10:00:0{second}.000000+00:00"), "action": action,
+            "content": format!("{prdv} of the parser"), "tool_used": null, "tool_input": null,
+            "tool_output": null, "confidence_score": 0.9, "metadata": { "prdv": prdv },
+        })
+    };
+    let steps = [
+        step(1, "thought", "plan"),
+        step(2, "thought", "research"),
+        step(3, "thought", "debate"),
+        step(4, "thought", "validate"),
+        step(5, "thought", "plan"),
+    ];
+    let trace = serde_json::json!({
+        "trace_id": "port_1_1", "task_id": "port", "timestamp": "2026-01-05T10:00:01.000000+00:00",
+        "steps": steps, "final_answer": "done", "total_tokens_used": 12,
+        "execution_time_ms": 4000.0, "success": true, "error_message": null,
+    });
+    let path = file(&place, "one.json");
+    std::fs::write(&path, trace.to_string()).unwrap();
+    let imported = place.run(&["import", &path]);
+    assert_eq!(imported.status.code(), Some(0), "{}", errors(&imported));
+    for (role, hits) in [("plan", 2), ("research", 1), ("debate", 1), ("validate", 1)] {
+        let find = ["sessions", "search", "--json", "--task", "port", "--role", role];
+        assert_eq!(json_lines(&place.run(&find)).len(), hits, "{role}");
+    }
+}
+
 pub const CODEX: &str = r#"{"timestamp":"2026-01-05T10:00:00.000Z","type":"session_meta","payload":{"id":"x","cwd":"/srv/app"}}
 {"timestamp":"2026-01-05T10:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Mend the parser"}]}}
 {"timestamp":"2026-01-05T10:00:02.000Z","type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"Look at the grammar first"}]}}

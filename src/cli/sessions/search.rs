@@ -29,6 +29,9 @@ pub(super) struct SearchArgs {
     /// Calls of this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
+    /// Steps of this part of an agent's loop
+    #[arg(long, value_name = "ROLE")]
+    role: Option<RoleArg>,
     /// Only what went well, or what went wrong
     #[arg(long, value_name = "OUTCOME")]
     outcome: Option<OutcomeArg>,
@@ -44,6 +47,26 @@ pub(super) struct SearchArgs {
     /// How many hits are printed
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum RoleArg {
+    Plan,
+    Research,
+    Debate,
+    Validate,
+}
+
+impl RoleArg {
+    /// As steps have it in their metadata.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Research => "research",
+            Self::Debate => "debate",
+            Self::Validate => "validate",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -63,6 +86,7 @@ pub(super) fn search(shared: &Shared, args: &SearchArgs) -> anyhow::Result<Exit>
         task: args.task.clone(),
         kind: args.kind.as_deref().map(kind).transpose()?,
         tool: args.tool.clone(),
+        role: args.role.map(|role| role.word().to_owned()),
         outcome: args.outcome.map(|outcome| match outcome {
             OutcomeArg::Ok => Went::Well,
             OutcomeArg::Failed => Went::Wrong,

@@ -322,7 +322,10 @@ mod tests {
     #[test]
     fn an_agent_sees_only_the_tools_of_its_stage() {
         let names: Vec<&str> = tools_of(DraftOutline).map(|tool| tool.name).collect();
-        assert_eq!(names, ["PatternSelector", "Brainstormer", "NodeGenerator", "Summarizer"]);
+        assert_eq!(
+            names,
+            ["PatternSelector", "Brainstormer", "NodeGenerator", "OptionCrafter", "Summarizer"]
+        );
         assert!(tools_of(DraftSchedule).all(|tool| tool.name != "NodeGenerator"));
     }
 }

@@ -310,7 +310,9 @@ pub fn compare(
     (a, past_of_a): (&SessionId, &mut History),
     (b, past_of_b): (&SessionId, &mut History),
 ) -> Result<Comparison, SourceError> {
-    let (left, right) = (Run::read(a, past_of_a)?, Run::read(b, past_of_b)?);
+    let (mut left, mut right) = (Run::read(a, past_of_a)?, Run::read(b, past_of_b)?);
+    left.stand_beside(&right.side.session);
+    right.stand_beside(&left.side.session);
     let tasks = tasks(&left, &right);
     let count = |kin: Kinship| tasks.iter().filter(|task| task.plan == kin).count() as u32;
     Ok(Comparison {
@@ -323,4 +325,93 @@ pub fn compare(
         b: right.side,
         tasks,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::event::{Event, PlanEvent, Record, SessionEvent, TaskEvent};
+    use crate::model::{Category, Failure, Link, Plan, TaskNode};
+    use crate::planning::graph::resolve;
+    use crate::replay::MemorySource;
+
+    fn history(events: Vec<Event>) -> History {
+        let records = events.into_iter().zip(1..).map(|(event, second)| {
+            let at = Timestamp::from_second(1_780_000_000 + second).unwrap();
+            Record::new(Seq(second.unsigned_abs()), at, event)
+        });
+        History::new(MemorySource::new(records.collect()))
+    }
+
+    fn plan() -> Event {
+        let mut tasks = vec![TaskNode::new("a", "First"), TaskNode::new("b", "Second")];
+        tasks[1].dependencies = vec![Link::finish_to_start("a")];
+        let facts = resolve(&tasks, |_| true).unwrap().facts(&tasks);
+        let plan = Plan { title: "Two".into(), tasks, ..Plan::default() };
+        let hash = plan.digest().unwrap();
+        let (plan, facts) = (Arc::new(plan), Arc::new(facts));
+        PlanEvent::Proposed { revision: 1, hash, plan, facts, normalization: Vec::new() }.into()
+    }
+
+    fn did(task: &str, attempt: u32, well: bool) -> Vec<Event> {
+        let task = crate::model::TaskId::from(task);
+        let start =
+            TaskEvent::Started { task: task.clone(), attempt, depth: 0, affinity_delta: 0.0 };
+        let end = if well {
+            TaskEvent::Completed { task, attempt, elapsed_ms: 1, by: None, note: None }
+        } else {
+            let failure = Failure::new("exit_status", Category::Critical, "exit 1");
+            TaskEvent::Failed { task, attempt, elapsed_ms: 1, failure, retry_in_ms: None }
+        };
+        vec![start.into(), end.into()]
+    }
+
+    fn compared(a: Vec<Event>, b: Vec<Event>) -> Comparison {
+        let (one, two) = (SessionId::new("aaaa"), SessionId::new("bbbb"));
+        compare((&one, &mut history(a)), (&two, &mut history(b))).unwrap()
+    }
+
+    /// What both have in common, then the fork, then what it did with `b`.
+    fn fork(well: bool) -> Vec<Event> {
+        let mut events = [vec![plan()], did("a", 1, true), did("b", 1, false)].concat();
+        let at = Seq(events.len() as u64);
+        events.push(
+            SessionEvent::Forked {
+                parent: "aaaa".into(),
+                at,
+                reuses: 1,
+                reruns: 1,
+                imported: false,
+            }
+            .into(),
+        );
+        events.push(TaskEvent::Reset { task: "b".into(), why: "again".into() }.into());
+        events.extend(did("b", 2, well));
+        events
+    }
+
+    #[test]
+    fn a_fork_that_comes_to_the_same_does_not_differ() {
+        let parent = [vec![plan()], did("a", 1, true), did("b", 1, false)].concat();
+        let same = compared(parent.clone(), fork(false));
+        assert_eq!(same.first_divergence, None);
+        assert!(same.tasks[0].reused && !same.tasks[1].reused);
+        assert_eq!(same.tasks[1].b.as_ref().unwrap().attempt, 1, "its first try in the fork");
+        let other = compared(parent, fork(true));
+        let first = other.first_divergence.unwrap();
+        assert_eq!(first.task, Some("b".into()));
+        assert!(first.a.contains("exit 1"), "{first:?}");
+        assert_eq!(other.tasks[1].note(), "diverges");
+        assert_eq!(other.b.done, 2);
+    }
+
+    #[test]
+    fn swapping_twice_changes_nothing() {
+        let parent = [vec![plan()], did("a", 1, true)].concat();
+        let found = compared(parent, fork(true));
+        assert_eq!(found.swapped().swapped(), found);
+        assert_ne!(found.swapped(), found);
+    }
 }

@@ -1,6 +1,6 @@
 //! What each of two runs did, task by task.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Divergence, Kinship, Outcome, Side, TaskComparison};
 use crate::event::{ApprovalEvent, CallEvent, Event, PlanEvent, Record, TaskEvent};
@@ -17,6 +17,8 @@ pub(super) struct Deed {
     task: Option<TaskId>,
     /// Equal for equal deeds.
     mark: String,
+    /// Whether it is about the leave to run.
+    grants: bool,
     words: String,
 }
 
@@ -27,19 +29,26 @@ pub(super) struct Run {
     pub(super) deeds: Vec<Deed>,
     /// Events from before a fork, whose results were taken over.
     shared: Seq,
+    /// How often each task was begun, in a fork since it began.
+    tries: HashMap<TaskId, u32>,
 }
 
 impl Run {
     pub(super) fn read(id: &SessionId, history: &mut History) -> Result<Self, SourceError> {
         let head = history.head()?;
         let (mut deeds, mut asked, mut shared, mut fork_of) = (Vec::new(), 0, Seq::START, None);
+        let mut tries: HashMap<TaskId, u32> = HashMap::new();
         for number in 1..=head.0 {
             let Some(record) = history.record(Seq(number))? else { break };
             match &record.event {
                 Event::Approval(ApprovalEvent::Asked { .. }) => asked += 1,
                 Event::Session(crate::event::SessionEvent::Forked { parent, at, .. }) => {
                     shared = *at;
+                    tries.clear();
                     fork_of = Some((SessionId::new(parent.as_str()), *at));
+                }
+                Event::Task(TaskEvent::Started { task, .. }) => {
+                    *tries.entry(task.clone()).or_default() += 1;
                 }
                 _ => {}
             }
@@ -69,14 +78,31 @@ impl Run {
             created_at: state.session.created_at,
             fork_of,
         };
-        Ok(Self { side, state, keys, deeds, shared })
+        Ok(Self { side, state, keys, deeds, shared, tries })
+    }
+
+    /// Beside what it was forked from, a run is what it did itself: a task that it did again counts from its new
+    /// beginning, and that it asked anew whether to run is no difference.
+    pub(super) fn stand_beside(&mut self, other: &SessionId) {
+        if self.side.fork_of.as_ref().is_none_or(|(parent, _)| parent != other) {
+            return;
+        }
+        let shared = self.shared;
+        self.deeds.retain(|deed| deed.seq <= shared || !deed.grants);
+        let again: HashSet<Option<TaskId>> = self
+            .deeds
+            .iter()
+            .filter(|deed| deed.seq > shared)
+            .map(|deed| deed.task.clone())
+            .collect();
+        self.deeds.retain(|deed| deed.seq > shared || !again.contains(&deed.task));
     }
 
     fn outcome(&self, task: &TaskId) -> Option<Outcome> {
         let row: &TaskRow = self.state.tasks.get(task)?;
         Some(Outcome {
             status: row.status.word().to_owned(),
-            attempt: row.attempt,
+            attempt: self.tries.get(task).copied().unwrap_or(row.attempt),
             time_ms: row.elapsed_ms(self.state.at.unwrap_or_default()).unwrap_or(0),
             tokens: row.tokens,
             cost_micro: row.cost.0,
@@ -150,7 +176,11 @@ fn deed(record: &Record) -> Option<Deed> {
     let entry = TraceEntry::of(record);
     let words = entry
         .map_or_else(|| mark.clone(), |entry| format!("{}: {}", entry.kind.word(), entry.text));
-    Some(Deed { seq: record.seq, task: record.event.task().cloned(), mark, words })
+    let grants = match &record.event {
+        Event::Plan(event) => !matches!(event, PlanEvent::Proposed { .. }),
+        event => matches!(event, Event::Approval(_)),
+    };
+    Some(Deed { seq: record.seq, task: record.event.task().cloned(), mark, grants, words })
 }
 
 pub(super) fn tasks(a: &Run, b: &Run) -> Vec<TaskComparison> {

@@ -77,7 +77,12 @@ impl Compare {
                 format!("{id} fork of {} at event {}", parent.short(), units::count(at.0))
             }
             None => {
+                // Half a title says less than the id alone.
+                if room < 24 {
+                    return id.to_owned();
+                }
                 let made = side.created_at.map(|at| day_and_time(at, &self.time_zone));
+                let made = made.filter(|_| room >= 44);
                 let made = made.map(|made| format!(", {made}")).unwrap_or_default();
                 let title = crate::text::clean_line(&side.title);
                 let left = room.saturating_sub(display_width(id) + display_width(&made) + 1);
@@ -243,11 +248,10 @@ impl Compare {
         let key = |action| self.keymap.key(action);
         let (strong, dim) = (self.style(Role::Key), self.style(Role::Dim));
         let mut line = Line::new(buf, row);
-        let right = match self.traces.is_some() {
-            true => vec![(key(Action::Back), "back")],
-            false => {
-                vec![(key(Action::ExportComparison), "export"), (key(Action::Quit), "back")]
-            }
+        let right = if self.traces.is_some() {
+            vec![(key(Action::Back), "back")]
+        } else {
+            vec![(key(Action::ExportComparison), "export"), (key(Action::Quit), "back")]
         };
         let mut pieces = Vec::new();
         for (keys, words) in &right {

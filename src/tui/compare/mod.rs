@@ -213,23 +213,18 @@ impl Compare {
 
     /// Shows what the task under the cursor did in both runs.
     fn open(&mut self) -> Result<Flow, SourceError> {
-        match self.current().cloned() {
-            Some(task) => {
-                self.traces = Some(Traces::read(&task, &mut self.view)?);
-                Ok(Flow::Draw)
-            }
-            None => {
-                self.turn_fold();
-                Ok(Flow::Draw)
-            }
+        if let Some(task) = self.current().cloned() {
+            self.traces = Some(Traces::read(&task, &mut self.view)?);
+        } else {
+            self.turn_fold();
         }
+        Ok(Flow::Draw)
     }
 
     /// Draws the whole screen.
-    pub(crate) fn render(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
+    pub(crate) fn render(&mut self, buf: &mut Buffer) {
         self.draw_all(buf);
         sweep(buf, self.ascii);
-        Ok(())
     }
 }
 
@@ -265,7 +260,8 @@ impl App for Compare {
     }
 
     fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
-        self.render(buf)
+        self.render(buf);
+        Ok(())
     }
 
     fn wake(&mut self) -> Option<Duration> {

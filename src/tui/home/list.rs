@@ -1,6 +1,7 @@
 //! The sessions in their groups, narrowed by what is typed, with one of them selected.
 
 use super::ListItem;
+use crate::model::SessionId;
 use crate::state::SessionStatus;
 
 /// The groups of the list, in order.
@@ -88,6 +89,13 @@ impl List {
         let found = self.items.iter().position(|item| Some(&item.id) == selected.as_ref());
         self.selected = found.unwrap_or(at.min(self.items.len().saturating_sub(1)));
         self.narrow(filter);
+    }
+
+    /// Selects a session, if it is there.
+    pub(super) fn select(&mut self, id: &SessionId) -> bool {
+        let place = self.items.iter().position(|item| item.id == *id);
+        self.selected = place.unwrap_or(self.selected);
+        place.is_some()
     }
 
     /// Whether the first session waits for the person.

@@ -90,11 +90,12 @@ pub(crate) struct Home {
 impl Home {
     pub(crate) fn new(feed: HomeFeed, settings: &UiSettings) -> Result<Self, TuiError> {
         let view = Arc::clone(&feed.latest.borrow());
-        let list = List::new(view.items.clone());
+        let mut list = List::new(view.items.clone());
+        let left = view.selected.as_ref().is_some_and(|id| list.select(id));
         let found = view.found.clone().map(found::FoundList::new);
         let focus = match &found {
             Some(_) => HomeFocus::Found,
-            None if list.needs_you() => HomeFocus::List,
+            None if left || list.needs_you() => HomeFocus::List,
             None => HomeFocus::Goal,
         };
         Ok(Self {

@@ -34,7 +34,7 @@ pub(crate) struct ForkCard {
 }
 
 impl ForkCard {
-    pub(crate) fn new(plan: ForkPlan, state: &SessionState, goes_on: bool) -> Self {
+    pub(crate) fn new(plan: &ForkPlan, state: &SessionState, goes_on: bool) -> Self {
         let mut sentence = plan.words();
         if let Some(first) = sentence.get_mut(..1) {
             first.make_ascii_uppercase();

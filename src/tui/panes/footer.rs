@@ -63,16 +63,15 @@ impl Pane for Footer {
 
 fn right(cx: &PaneContext<'_>) -> Vec<Hint> {
     let mut hints = Vec::new();
-    if cx.class >= SizeClass::Full && cx.mode.is_past() {
-        // The keys that move in time take the room.
-    } else if cx.class >= SizeClass::Full {
+    if cx.class < SizeClass::Full {
+        hints.push((cx.keymap.key(Action::FocusNext), "pane".into()));
+    } else if !cx.mode.is_past() {
+        // In the past the keys that move in time take the room.
         if cx.ui.focus == Focus::Graph {
             let keys = [Action::ViewGraph, Action::ViewTable].map(|action| cx.keymap.key(action));
             hints.push((keys.join("-"), "view".into()));
         }
         hints.push((cx.keymap.key(Action::FocusNext), "focus".into()));
-    } else {
-        hints.push((cx.keymap.key(Action::FocusNext), "pane".into()));
     }
     hints.push((cx.keymap.key(Action::Help), "help".into()));
     hints.push((

@@ -29,7 +29,8 @@ impl Screen {
     /// Draws the whole screen into a buffer. Costs what is visible.
     pub(crate) fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
         if let Some(compare) = &mut self.compare {
-            return compare.render(buf);
+            compare.render(buf);
+            return Ok(());
         }
         self.size = buf.area;
         let class = SizeClass::of(buf.area);

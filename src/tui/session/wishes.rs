@@ -35,15 +35,12 @@ impl Screen {
             return self.say(format!("the bookmark was not kept: {why}"));
         }
         let unkept = if self.desk.is_none() { ", until you leave: this is a file" } else { "" };
-        match note {
-            Some(note) => {
-                self.ui.bookmarks.insert(at, note);
-                self.say(format!("bookmark at event {at}{unkept}"))
-            }
-            None => {
-                self.ui.bookmarks.remove(&at);
-                self.say(format!("bookmark at event {at} removed"))
-            }
+        if let Some(note) = note {
+            self.ui.bookmarks.insert(at, note);
+            self.say(format!("bookmark at event {at}{unkept}"))
+        } else {
+            self.ui.bookmarks.remove(&at);
+            self.say(format!("bookmark at event {at} removed"))
         }
     }
 
@@ -53,7 +50,7 @@ impl Screen {
         match desk.plan_fork(&self.id, self.cursor()) {
             Ok(plan) => {
                 let goes_on = self.works();
-                let card = ForkCard::new(plan, self.state(), goes_on);
+                let card = ForkCard::new(&plan, self.state(), goes_on);
                 self.ui.overlay = Some(Overlay::Fork(Box::new(card)));
                 Flow::Draw
             }

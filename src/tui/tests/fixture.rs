@@ -260,6 +260,7 @@ impl Fixture {
             input,
             class: RiskClass::Execute,
             repeat: RepeatClass::Unsafe,
+            file: None,
         })
     }
 
