@@ -124,6 +124,26 @@ fn inspect(place: &Place) -> Result<(), StoreError> {
         None => return Ok(()),
         Some(header) => judge(database, header.application_id, header.version)?,
     }
+    match look(database) {
+        Err(StoreError::ReadOnlyFiles { .. }) => {
+            recover(database)?;
+            look(database)
+        }
+        looked => looked,
+    }
+}
+
+/// A process that ended while it made the file left a journal beside it, which has to be rolled back before anyone can
+/// read: a connection that cannot write cannot do that.
+fn recover(database: &Path) -> Result<(), StoreError> {
+    let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    patiently(schema::PATIENCE, || {
+        number(&connection, database, "SELECT count(*) FROM sqlite_schema").map(drop)
+    })
+}
+
+/// Looks through a connection that cannot write.
+fn look(database: &Path) -> Result<(), StoreError> {
     // The header in the file may be older than what the write-ahead log holds.
     let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     patiently(schema::PATIENCE, || {
@@ -133,7 +153,7 @@ fn inspect(place: &Place) -> Result<(), StoreError> {
         judge(database, application_id, schema::version(&moment, database)?)?;
         let tables = number(&moment, database, "SELECT count(*) FROM sqlite_schema")?;
         if application_id == 0 && tables > 0 {
-            return Err(StoreError::NotOurs { path: database.clone() });
+            return Err(StoreError::NotOurs { path: database.to_owned() });
         }
         Ok(())
     })

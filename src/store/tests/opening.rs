@@ -165,3 +165,29 @@ fn the_file_says_whose_it_is_and_every_commit_is_synced() {
     assert_eq!(pragma("PRAGMA foreign_keys"), 1);
     assert_eq!(pragma("PRAGMA auto_vacuum"), 2);
 }
+
+/// What a process leaves that ended while it made the file: a page and a journal that has to be rolled back.
+#[test]
+fn a_store_whose_making_was_cut_short_is_made_anew() {
+    let dir = temporary();
+    let file = dir.path().join("planwright.db");
+    let making = Connection::open(&file).unwrap();
+    making.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA cache_size = 1").unwrap();
+    making.execute_batch("BEGIN IMMEDIATE; CREATE TABLE a (x)").unwrap();
+    for _ in 0..40 {
+        making.execute("INSERT INTO a VALUES (zeroblob(9000))", []).unwrap();
+    }
+    // The pages are in the file by now, the journal beside it says how to take them back.
+    let copies: Vec<_> = ["planwright.db", "planwright.db-journal"]
+        .map(|name| (name, fs::read(dir.path().join(name)).unwrap()))
+        .into();
+    drop(making);
+    let other = temporary();
+    for (name, bytes) in copies {
+        fs::write(other.path().join(name), bytes).unwrap();
+    }
+    allow(&other.path().join("planwright.db"), 0o600);
+    let store = open(&other);
+    append(&start(&store, "a1"), 1..=3);
+    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+}
