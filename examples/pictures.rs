@@ -42,7 +42,7 @@ fn pictures() -> Result<Vec<(&'static str, String)>, Box<dyn std::error::Error>>
     let busy = records
         .iter()
         .map(|record| record.seq)
-        .rfind(|seq| counts(*seq).running > 1)
+        .find(|seq| counts(*seq).running > 1 && counts(*seq).failed > 0)
         .unwrap_or(failed);
     Ok(vec![
         ("home.svg", home(&first_start(), 80, 24)?),
@@ -60,6 +60,7 @@ fn settings() -> UiSettings {
         color: ColorDepth::True,
         now: || "2026-06-08T14:24:00Z".parse().unwrap_or_default(),
         time_zone: jiff::tz::TimeZone::UTC,
+        session_budget: MicroDollars::from_dollars(2.0),
         changes: None,
     }
 }

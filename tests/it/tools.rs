@@ -166,7 +166,7 @@ fn a_tool_that_fails_loses_its_place() {
 pub struct Standby {
     pub rules: Vec<Rule>,
     pub answers: std::sync::Mutex<Vec<PermissionAnswer>>,
-    pins: std::sync::Mutex<BTreeMap<String, planwright::model::Digest>>,
+    pub pins: std::sync::Mutex<BTreeMap<String, planwright::model::Digest>>,
     pub asked: std::sync::Mutex<Vec<String>>,
 }
 

@@ -11,6 +11,7 @@ use ratatui::buffer::Buffer;
 use crate::replay::SourceError;
 use crate::tui::event_loop::{App, run};
 use crate::tui::session::{Flow, Message};
+use crate::tui::{KeyError, Look};
 
 const ROLE: &str = "PLANWRIGHT_TEST_BROKEN";
 
@@ -36,6 +37,10 @@ impl App for Broken {
     }
 
     fn notify(&mut self, _: &str) {}
+
+    fn restyle(&mut self, _: &Look) -> Result<(), KeyError> {
+        Ok(())
+    }
 }
 
 #[test]
@@ -44,7 +49,7 @@ fn plays_the_broken_screen() {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let _ = runtime.block_on(run(&mut Broken { frames: 0 }, None));
+    let _ = runtime.block_on(run(&mut Broken { frames: 0 }, None, None));
 }
 
 #[test]

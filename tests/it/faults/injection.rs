@@ -12,6 +12,7 @@ use planwright::event::RiskClass;
 use planwright::model::{Autonomy, CallId, Digest};
 use planwright::text::Redactor;
 use planwright::tools::context::Progress;
+use planwright::tools::mcp::Servers;
 use planwright::tools::permission::PlanGrant;
 use planwright::tools::sandbox::Sandbox;
 use planwright::tools::{
@@ -116,6 +117,7 @@ fn trusting() -> Standing {
 fn toolbox(root: &Path, watcher: &Arc<Watcher>) -> Toolbox {
     Toolbox::new(Parts {
         registry: builtin::registry(),
+        servers: Servers::default(),
         workspace: Arc::new(Workspace::open(root, &[], &[]).unwrap()),
         settings: ToolSettings::default(),
         sandbox: Sandbox::with_helper(env!("CARGO_BIN_EXE_planwright")),

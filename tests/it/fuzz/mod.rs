@@ -63,7 +63,9 @@ fn use_plan(text: &str, format: Format) {
     }
     let _ = planwright::planning::export::graph_flowchart(&file.plan);
     let _ = planwright::planning::export::graph_dot(&file.plan);
-    let _ = planwright::planning::schedule::schedule_plan_file(&file.plan);
+    let first_day = jiff::civil::date(2026, 6, 1);
+    let here = planwright::planning::schedule::Here { tz: "UTC".to_owned(), first_day };
+    let _ = planwright::planning::schedule::schedule_plan_file(&file.plan, &here);
 }
 
 proptest! {

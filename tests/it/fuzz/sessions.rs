@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use planwright::event::Record;
 use planwright::exchange::{foreign, html, jsonl, otlp, report, traces};
-use planwright::model::{PlanOutline, Seq, SessionId};
+use planwright::model::{MicroDollars, PlanOutline, Seq, SessionId};
 use planwright::replay::{History, MemorySource};
 use planwright::state::SessionState;
 use planwright::state::result::ExecutionResult;
@@ -100,8 +100,10 @@ fn look_at(records: &[Record]) {
         keys: KeyOverrides::default(),
         ascii: false,
         color: ColorDepth::True,
+        session_budget: MicroDollars::ZERO,
         now: || "2026-06-08T14:22:31Z".parse().unwrap(),
         time_zone: zone,
+        changes: None,
     };
     let (_keep, head) = tokio::sync::watch::channel(Seq(records.len() as u64));
     let view = SessionView {
@@ -111,6 +113,8 @@ fn look_at(records: &[Record]) {
         commands: None,
         start_at: None,
         bookmarks: Vec::new(),
+        desk: None,
+        asks_fork: false,
         note: None,
     };
     let Ok(mut preview) = Preview::open(view, &settings) else { return };
@@ -175,7 +179,7 @@ proptest! {
     #[test]
     fn traces_of_attempts(text in mutated(base().traces.clone())) {
         let (_dir, path) = written(&text, "traces.json");
-        if let Ok(found) = traces::read(&path)
+        if let Ok(found) = traces::read(&path, &Redactor::default())
             && let Ok(records) = traces::session(&found, "fuzz")
         {
             look_at(&records);
