@@ -133,12 +133,16 @@ fn watch(store: &Store, name: &str) {
         start_at: Some(Seq(last.0 / 2)),
         bookmarks: Vec::new(),
         note: None,
+        desk: None,
+        asks_fork: false,
     };
     let settings = UiSettings {
         theme: Theme::default(),
         keys: KeyOverrides::default(),
         ascii: false,
         color: ColorDepth::True,
+        session_budget: planwright::model::MicroDollars::ZERO,
+        changes: None,
         now: jiff::Timestamp::now,
         time_zone: jiff::tz::TimeZone::UTC,
     };

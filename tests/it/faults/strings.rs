@@ -127,7 +127,6 @@ fn no_command_sends_a_terminal_what_it_acts_on() {
         vec!["tools", "show", &text],
         vec!["tools", "call", &text, "{}"],
         vec!["config", "show"],
-        vec!["doctor"],
     ];
     let mut bad = Vec::new();
     for args in &commands {
