@@ -51,7 +51,7 @@ fn a_kill_while_events_are_being_sealed_loses_none() {
         assert_eq!(reader.rows(&id("a1"), Seq(1)..=Seq(2_000)).unwrap(), rows(1..=2_000));
         assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
     }
-    assert_eq!(found.last(), Some(&6), "sealed runs at each point: {found:?}");
+    assert_eq!(found.last(), Some(&14), "sealed runs at each point: {found:?}");
 }
 
 fn run_and_kill(dir: &TempDir, state: &mut u64) -> Seq {
