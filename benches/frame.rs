@@ -155,6 +155,8 @@ fn view() -> SessionView {
         bookmarks: Vec::new(),
         commands: None,
         start_at: None,
+        desk: None,
+        asks_fork: false,
         note: Some("watching".to_owned()),
     }
 }

@@ -32,7 +32,7 @@ pub struct ExportArgs {
     /// Write to a file instead of standard output; `json` to a directory writes one file a trace
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Send the spans of `otlp` to a collector, such as http://localhost:4318
+    /// Send the spans of `otlp` to a collector, such as `http://localhost:4318`
     #[arg(long, value_name = "URL", conflicts_with = "output")]
     endpoint: Option<String>,
 }

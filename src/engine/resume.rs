@@ -339,17 +339,17 @@ mod tests {
         }
     }
 
-    fn edit() -> Option<FileChange> {
-        Some(FileChange {
+    fn edit() -> FileChange {
+        FileChange {
             path: "a.txt".into(),
             before: Some(content_hash(b"old")),
             after: content_hash(b"new"),
-        })
+        }
     }
 
     #[test]
     fn a_write_that_the_disk_shows_is_not_made_again_and_the_agent_reads_that_it_worked() {
-        let mut story = Story::new("file.edit", RepeatClass::Unsafe, edit());
+        let mut story = Story::new("file.edit", RepeatClass::Unsafe, Some(edit()));
         let events = story.taken_up(Some("new"));
         assert_eq!(Story::outcome(&events), Some(&CallOutcome::Verified));
         assert!(story.state.requests.open.is_empty() && !story.open());
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_write_that_did_not_take_place_is_made_by_the_agent_without_a_question() {
-        let mut story = Story::new("file.edit", RepeatClass::Unsafe, edit());
+        let mut story = Story::new("file.edit", RepeatClass::Unsafe, Some(edit()));
         let events = story.taken_up(Some("old"));
         assert_eq!(Story::outcome(&events), Some(&CallOutcome::GivenUp));
         assert!(story.state.requests.open.is_empty() && story.open());
@@ -373,7 +373,7 @@ mod tests {
         for (action, still_open) in
             [(ChoiceAction::Happened, false), (ChoiceAction::RunAgain, true)]
         {
-            let mut story = Story::new("file.edit", RepeatClass::Unsafe, edit());
+            let mut story = Story::new("file.edit", RepeatClass::Unsafe, Some(edit()));
             let events = story.taken_up(Some("something else"));
             assert_eq!(Story::outcome(&events), None);
             let id = *story.state.requests.open.keys().next().unwrap();

@@ -22,10 +22,18 @@ pub(super) fn take_out(redactor: &Redactor, value: &mut Value) -> bool {
             true
         }
         Value::Array(items) => {
-            items.iter_mut().fold(false, |found, item| take_out(redactor, item) || found)
+            let mut found = false;
+            for item in items {
+                found |= take_out(redactor, item);
+            }
+            found
         }
         Value::Object(fields) => {
-            fields.values_mut().fold(false, |found, field| take_out(redactor, field) || found)
+            let mut found = false;
+            for field in fields.values_mut() {
+                found |= take_out(redactor, field);
+            }
+            found
         }
         _ => false,
     }

@@ -208,7 +208,7 @@ impl PlanningSlice {
                 self.picked_option = None;
                 self.excluded_options.extend(options.iter().cloned());
             }
-            PlanningEvent::Relaxed { .. } => {}
+            PlanningEvent::Relaxed { .. } | PlanningEvent::Remarked { .. } => {}
             PlanningEvent::AcceptedLate { .. } => self.accepted_late = true,
             PlanningEvent::Commented { comment } => self.comments.push(comment.clone()),
             PlanningEvent::CommentSettled { id, outcome } => {
@@ -222,7 +222,6 @@ impl PlanningSlice {
             PlanningEvent::NodeUnlocked { node } => return self.locked.remove(node),
             PlanningEvent::PolicySet { set, .. } => self.policy_set = self.policy_set.with(set),
             PlanningEvent::Said { text } => self.response_text.clone_from(text),
-            PlanningEvent::Remarked { .. } => {}
             PlanningEvent::StyleUnknown {} => self.asks_style = true,
             PlanningEvent::StyleAsked {} => self.asks_style = false,
             PlanningEvent::IdeasOffered { ideas } => {

@@ -240,7 +240,7 @@ fn the_pictures_of_the_readme_are_there() {
         .split("](")
         .skip(1)
         .filter_map(|rest| rest.split(')').next())
-        .filter(|target| target.ends_with(".svg"))
+        .filter(|target| target.split('.').next_back() == Some("svg"))
         .collect();
     assert!(named.len() >= 3, "{named:?}");
     for target in named {

@@ -240,7 +240,7 @@ fn spans_are_sent_to_a_collector() {
     let taken = std::thread::spawn(move || {
         let (mut stream, _) = collector.accept().unwrap();
         let mut request = String::new();
-        let mut buffer = [0; 65_536];
+        let mut buffer = [0; 8_192];
         // The last bracket of the body is the end of the request.
         while !request.trim_end().ends_with("]}") {
             let read = std::io::Read::read(&mut stream, &mut buffer).unwrap();

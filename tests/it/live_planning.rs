@@ -114,7 +114,6 @@ impl Case {
             shown["cost_usd"],
             self.begun.elapsed().as_secs()
         );
-        println!("{row}");
         writeln!(table, "{row}").unwrap();
         assert!(shown["cost_usd"].as_f64().unwrap_or(0.0) <= DOLLARS_EACH, "the cap held");
     }

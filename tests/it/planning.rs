@@ -366,7 +366,10 @@ fn plans_are_found_by_their_pattern_and_the_table_is_made_again_from_the_journal
     assert_eq!(found("launch"), 2);
     assert_eq!(plan_rows(&place), before);
 
-    assert_eq!(place.run(&["sessions", "prune", "--older-than", "0d"]).status.code(), Some(0));
+    assert_eq!(
+        place.run(&["sessions", "prune", "--older-than", "0d", "--yes"]).status.code(),
+        Some(0)
+    );
     nothing_dangles(&place, "pruning");
 }
 

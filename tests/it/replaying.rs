@@ -14,7 +14,9 @@ fn scrub_search_bookmark_fork_and_compare(rows: u16, cols: u16) {
     terminal.press_until("\x1b", "Enter open");
     // Search over all sessions; a hit opens where it is.
     terminal.keys("/");
-    terminal.until("the filter", |text| !text.contains("Enter open"));
+    let is_filter =
+        |text: &str| text.lines().last().is_some_and(|line| line.trim().starts_with('/'));
+    terminal.until("the filter", is_filter);
     terminal.keys("echo\t");
     terminal.shows("steps with \"echo\"");
     terminal.keys("\r");

@@ -417,6 +417,7 @@ fn a_goal_is_planned_and_run_with_the_mouse() {
     terminal.click(column + 1, row);
     terminal.until("the selection", |text| text.contains("[· p1.t3]") && text.contains("━━ graph"));
     // A click on the line of the request opens it again, the wheel scrolls it to its end.
+    terminal.shows("1 request");
     let (column, row) = terminal.find("1 request").unwrap();
     terminal.click(column, row);
     terminal.shows("━━ approval 1 of 1");

@@ -44,7 +44,7 @@ impl Reader<'_> {
                 gate.retrieval_overlap_threshold = self.share(name, item)?;
             }
             "gate_nli_conflict_threshold" => {
-                gate.nli_conflict_threshold = self.share(name, item)?
+                gate.nli_conflict_threshold = self.share(name, item)?;
             }
             "gate_complexity_threshold" => gate.complexity_threshold = self.share(name, item)?,
             "gate_user_overrides" => {

@@ -43,7 +43,7 @@ impl Reader<'_> {
         match name {
             "turn_limit" => settings.turn_limit = self.positive(name, item)?,
             "retry_limit_per_stage" => {
-                settings.retry_limit_per_stage = self.positive(name, item)?
+                settings.retry_limit_per_stage = self.positive(name, item)?;
             }
             "clarify_round_limit" => settings.clarify_round_limit = self.positive(name, item)?,
             "continue_limit" => settings.continue_limit = self.positive(name, item)?,

@@ -37,7 +37,7 @@ impl Run<'_> {
         tools: &Tools,
         planned: Planned,
     ) -> Option<RoundEnd> {
-        let mut finished = self.call(kind, work, tools, &planned, 0).await;
+        let mut finished = Box::pin(self.call(kind, work, tools, &planned, 0)).await;
         for retry in 1..=RETRIES {
             if !worth_repeating(&finished.result) || self.cancel.is_cancelled() {
                 break;
@@ -47,9 +47,9 @@ impl Run<'_> {
                 () = tokio::time::sleep(wait) => {}
                 () = self.cancel.cancelled() => break,
             }
-            finished = self.call(kind, work, tools, &planned, retry).await;
+            finished = Box::pin(self.call(kind, work, tools, &planned, retry)).await;
         }
-        self.take_notice(kind, work, tools, &planned, &finished).await
+        Box::pin(self.take_notice(kind, work, tools, &planned, &finished)).await
     }
 
     /// Says the call, makes it, says what came of it.
@@ -165,7 +165,7 @@ impl Run<'_> {
         if planned.step == CRITERIA {
             return None;
         }
-        let end = self.take_notice(kind, work, tools, &planned, &finished).await;
+        let end = Box::pin(self.take_notice(kind, work, tools, &planned, &finished)).await;
         self.save(work);
         end
     }
@@ -183,7 +183,7 @@ impl Run<'_> {
         }
         let finished =
             Finished { result, cache_hit: false, verdict: None, protected_changes: Vec::new() };
-        let end = self.take_notice(kind, work, tools, &planned, &finished).await;
+        let end = Box::pin(self.take_notice(kind, work, tools, &planned, &finished)).await;
         self.save(work);
         end
     }

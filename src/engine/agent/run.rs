@@ -69,7 +69,7 @@ impl AgentKit {
             "_type": BEGUN, "action": if past.is_some() { "resume" } else { "begin" },
             "resumed": past.is_some(), "step": past.as_ref().and_then(|past| past.state()?.next()),
         }));
-        let result = run.attempt().await;
+        let result = Box::pin(run.attempt()).await;
         let tokens = mouth.progress().tokens;
         if let Ok(answer) = &result {
             mouth.tell(AgentEvent::Concluded {
@@ -93,7 +93,7 @@ impl Run<'_> {
         loop {
             let kind = self.kit.types.or_generic(&work.state.task_type);
             if work.ended.is_none() {
-                let end = self.round(kind, &mut work).await;
+                let end = Box::pin(self.round(kind, &mut work)).await;
                 // What was ended from outside is taken up from what was said, not from half a step.
                 if self.cancel.is_cancelled()
                     && let RoundEnd::Failed(failure) = end

@@ -85,12 +85,11 @@ pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64)
 fn agents_call(state: &SessionState, task: usize) -> Option<Detail> {
     let open = state.agents.get(state.tasks.id(task))?.open.as_ref()?;
     let args = &open.planned.args;
-    Some(match args.get("command").and_then(serde_json::Value::as_str) {
-        Some(command) => Detail::new("command", command),
-        None => {
-            let args = serde_json::to_string_pretty(args).unwrap_or_default();
-            Detail::new("call", format!("{} {args}", open.planned.tool))
-        }
+    Some(if let Some(command) = args.get("command").and_then(serde_json::Value::as_str) {
+        Detail::new("command", command)
+    } else {
+        let args = serde_json::to_string_pretty(args).unwrap_or_default();
+        Detail::new("call", format!("{} {args}", open.planned.tool))
     })
 }
 

@@ -12,7 +12,6 @@ pub fn parse_when(text: &str, now: &Zoned, usual: Time) -> Option<Zoned> {
     }
     let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "at").collect();
     let (day, time) = match words.as_slice() {
-        [] => return None,
         [one] => match time_of(one) {
             Some(time) => (None, Some(time)),
             None => (Some(*one), None),

@@ -104,7 +104,7 @@ pub(super) fn over_effort(
     }
     let hours = |minutes: u64| {
         let tenths = minutes.div_ceil(6);
-        if tenths % 10 == 0 {
+        if tenths.is_multiple_of(10) {
             (tenths / 10).to_string()
         } else {
             format!("{:.1}", tenths as f64 / 10.0)

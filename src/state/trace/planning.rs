@@ -151,7 +151,6 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
             let scope = if *saved { ", kept as your default" } else { "" };
             format!("policy: {}{scope}", words.join(", "))
         }
-        PlanningEvent::StyleUnknown {} | PlanningEvent::StyleAsked {} => return None,
         PlanningEvent::Said { text } | PlanningEvent::Remarked { text } => {
             body = text.split_once('\n').map(|_| text.clone());
             text.lines().next().unwrap_or_default().to_owned()
@@ -170,7 +169,9 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
         }
         PlanningEvent::Undone { again: false } => "last edit taken back".to_owned(),
         PlanningEvent::Undone { again: true } => "edit made again".to_owned(),
-        PlanningEvent::ContextSet { .. }
+        PlanningEvent::StyleUnknown {}
+        | PlanningEvent::StyleAsked {}
+        | PlanningEvent::ContextSet { .. }
         | PlanningEvent::QuestionsFound { .. }
         | PlanningEvent::Traced { .. }
         | PlanningEvent::Logged { .. } => return None,

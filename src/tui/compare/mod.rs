@@ -140,7 +140,7 @@ impl Compare {
             Action::FocusNext | Action::FocusPrevious | Action::Left | Action::Right => {
                 traces.turn();
             }
-            Action::NextDivergence | Action::PreviousDivergence => traces.to_divergence(),
+            Action::NextDivergence | Action::PreviousDivergence => traces.go_to_divergence(),
             Action::Back | Action::Quit | Action::Open => self.traces = None,
             _ => return Flow::Idle,
         }
@@ -156,8 +156,8 @@ impl Compare {
             Action::PageUp => self.move_by(-page),
             Action::Start => self.move_by(isize::MIN / 2),
             Action::Latest => self.move_by(isize::MAX / 2),
-            Action::NextDivergence => self.to_divergence(true),
-            Action::PreviousDivergence => self.to_divergence(false),
+            Action::NextDivergence => self.go_to_divergence(true),
+            Action::PreviousDivergence => self.go_to_divergence(false),
             Action::FoldSame => self.turn_fold(),
             Action::SwapRuns => self.swap(),
             Action::ExportComparison => self.export(),
@@ -174,7 +174,7 @@ impl Compare {
     }
 
     /// The next row in which the runs differ, around the end as well.
-    fn to_divergence(&mut self, forward: bool) {
+    fn go_to_divergence(&mut self, forward: bool) {
         let rows = self.rows();
         let count = rows.len();
         let step = |by: usize| {

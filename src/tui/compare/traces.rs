@@ -48,7 +48,7 @@ impl Traces {
         let b = Side::read(twin, &mut view.b, divergence.and_then(|apart| apart.seq_b))?;
         let shown = usize::from(a.entries.is_empty());
         let mut traces = Self { task: task.task.clone(), sides: [a, b], shown, top: 0 };
-        traces.to_divergence();
+        traces.go_to_divergence();
         Ok(traces)
     }
 
@@ -62,7 +62,7 @@ impl Traces {
     }
 
     /// Goes where the runs went apart.
-    pub(super) fn to_divergence(&mut self) {
+    pub(super) fn go_to_divergence(&mut self) {
         let places = self.sides.iter().filter_map(|side| {
             side.entries.iter().position(|entry| side.apart.is_some_and(|seq| entry.seq >= seq))
         });

@@ -303,8 +303,7 @@ impl Home {
                 let size = size.map(|size| format!(", {size}")).unwrap_or_default();
                 let text = format!("Remove {title}{size}? It cannot be taken back.");
                 let hints = [(fixed("y", "remove")), (fixed("Esc", "keep"))];
-                let hints: String =
-                    hints.iter().map(|(key, words)| format!("  {key} {words}")).collect();
+                let hints = hints.map(|(key, words)| format!("  {key} {words}")).concat();
                 line.right(&[piece(format!("{hints} "), self.style(Role::Key))]);
                 line.skip(1).put(&text, self.style(Role::Warn));
                 return;

@@ -60,11 +60,8 @@ impl Overlay {
                     .get(self.selected)
                     .map_or(Picked::Nothing, |entry| Picked::Action(entry.action));
             }
-            (_, Some(filter)) => {
-                if filter.on_key(event) {
-                    self.selected = 0;
-                }
-            }
+            // Other words find other entries.
+            (_, Some(filter)) => self.selected *= usize::from(!filter.on_key(event)),
             _ => {}
         }
         Picked::Nothing

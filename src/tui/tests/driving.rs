@@ -518,7 +518,8 @@ fn an_action_says_why_its_tool_was_taken() {
     let mut shown = fixture.live();
     shown.press(&["Tab", "w"]);
     let text = shown.text(120, 40);
-    let why = text.lines().find(|line| line.contains(" why  ") && line.contains("fit")).unwrap();
+    let why =
+        text.lines().find(|line| line.contains("fit .85")).unwrap_or_else(|| panic!("{text}"));
     assert!(why.contains("file.edit .77 = .4 × fit .85 + .3 × past .84"), "{why}");
     shown.press(&["w"]);
     assert!(!shown.text(120, 40).contains("fit .85"));

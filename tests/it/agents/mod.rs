@@ -55,7 +55,7 @@ impl Desk {
         ))
     }
 
-    pub fn args<'a>(&'a self, own: &'a str, provider: &'a str, args: &[&'a str]) -> Vec<&'a str> {
+    pub fn args<'a>(own: &'a str, provider: &'a str, args: &[&'a str]) -> Vec<&'a str> {
         let mut all = args.to_vec();
         all.extend(["--headless", "--provider", provider, "--config", own]);
         all
@@ -67,7 +67,7 @@ impl Desk {
 
     pub fn run(&self, provider: &str, args: &[&str]) -> Output {
         let own = self.own();
-        self.place.run(&self.args(&own, provider, args))
+        self.place.run(&Self::args(&own, provider, args))
     }
 
     /// Every record of the last session.
@@ -127,6 +127,7 @@ pub fn words(output: &Output) -> String {
     format!("{}\n{}", text(&output.stdout), text(&output.stderr))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as an answer on the tape holds it")]
 pub fn shell(command: &str) -> Option<(&'static str, Value)> {
     Some(("shell.run", json!({ "command": command })))
 }

@@ -88,7 +88,7 @@ fn killed_at_the_command() -> Desk {
     let desk = asking("echo one >> done.txt; sleep 60");
     let own = desk.own();
     let provider = desk.tape("killed", &[]);
-    let args = desk.args(&own, &provider, &["answer", "last", "q2", "allow once"]);
+    let args = Desk::args(&own, &provider, &["answer", "last", "q2", "allow once"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
         .env("PLANWRIGHT_DATA_DIR", desk.place.data())
@@ -136,7 +136,7 @@ fn a_call_in_doubt_is_made_again_only_if_the_person_says_so() {
     let own = desk.own();
     let provider = desk.tape("second", &[("It is done.", None)]);
     // Running it again is this one call's permission: nothing more is asked, and the command itself runs on.
-    let args = desk.args(&own, &provider, &["resume", "last", "--in-doubt", "run"]);
+    let args = Desk::args(&own, &provider, &["resume", "last", "--in-doubt", "run"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
         .env("PLANWRIGHT_DATA_DIR", desk.place.data())
@@ -163,7 +163,7 @@ fn a_command_ended_in_good_order_half_way_is_in_doubt_as_well() {
     let desk = asking("echo one >> done.txt; sleep 60");
     let own = desk.own();
     let provider = desk.tape("ended", &[]);
-    let args = desk.args(&own, &provider, &["answer", "last", "q2", "allow once"]);
+    let args = Desk::args(&own, &provider, &["answer", "last", "q2", "allow once"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
         .env("PLANWRIGHT_DATA_DIR", desk.place.data())

@@ -24,7 +24,7 @@ async fn pieces_are_seen_as_they_come_and_a_signal_ends_the_request() {
     let desk = Desk::new(&config);
     let plan = desk.plan("generic", "Talk", "");
     let own = desk.own();
-    let args = desk.args(&own, "mock", &["run", &plan, "--yes", "--json"]);
+    let args = Desk::args(&own, "mock", &["run", &plan, "--yes", "--json"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
         .env("PLANWRIGHT_DATA_DIR", desk.place.data())

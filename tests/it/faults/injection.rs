@@ -237,7 +237,7 @@ fn a_forged_trace_brings_no_grant_no_policy_and_no_workspace() {
         lines.push(json!({"seq": seq, "at": at, "kind": kind, "event": event}));
     }
     lines[0]["events"] = json!(lines.len() - 1);
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n") + "\n";
     std::fs::write(&file, text).unwrap();
 
     let place = Place::new();

@@ -47,8 +47,9 @@ fn found(raw: &str) -> Vec<String> {
 
 /// In TOML, which takes no control characters as they are.
 fn quoted(text: &str) -> String {
-    let escaped: String = text.chars().map(|letter| format!("\\U{:08X}", letter as u32)).collect();
-    format!("\"{escaped}\"")
+    let escaped: Vec<String> =
+        text.chars().map(|letter| format!("\\U{:08X}", letter as u32)).collect();
+    format!("\"{}\"", escaped.concat())
 }
 
 /// A session with hostile words wherever a plan, its commands and a person can put them.

@@ -275,6 +275,9 @@ fn calendars_written() -> Vec<String> {
 
 /// Chains, fans, layers and dense plans of a thousand and more tasks, numbers that are none and numbers that are too
 /// large: right, or refused with the place.
+/// What a task of a number waits for.
+type Shape = fn(usize) -> Vec<usize>;
+
 #[test]
 fn large_and_absurd_plans_are_read_or_refused() {
     let task = |id: usize, on: &[usize]| {
@@ -284,7 +287,6 @@ fn large_and_absurd_plans_are_read_or_refused() {
             on.join(", ")
         )
     };
-    type Shape = fn(usize) -> Vec<usize>;
     let shapes: [(&str, Shape); 4] = [
         ("chain", |id| if id > 0 { vec![id - 1] } else { Vec::new() }),
         ("wide", |id| if id > 0 { vec![0] } else { Vec::new() }),

@@ -54,7 +54,7 @@ fn base() -> &'static Base {
         let exported = |place: &Place| text(place.run(&["export", "last", "--format", "jsonl"]));
         Base {
             // Without the hash of all lines, which any mistake would break.
-            exports: [exported(&ran), exported(&planned)].map(unchained).to_vec(),
+            exports: [exported(&ran), exported(&planned)].map(|text| unchained(&text)).to_vec(),
             events,
             traces: vec![text(ran.run(&["export", "last", "--format", "json"]))],
             outline: PlanOutline::clone(&outline.unwrap()),
@@ -62,7 +62,7 @@ fn base() -> &'static Base {
     })
 }
 
-fn unchained(export: String) -> String {
+fn unchained(export: &str) -> String {
     let (header, rest) = export.split_once('\n').unwrap();
     let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
     header.as_object_mut().unwrap().remove("chain");

@@ -115,7 +115,7 @@ fn import(seed: u64, random: &mut Random) -> Point {
     require_sound(seed, &place);
     let output = place.run(&["import", &path]);
     // What is there already is not taken in twice.
-    let expected = if arrived.is_empty() { 0 } else { 1 };
+    let expected = i32::from(!arrived.is_empty());
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(expected), "seed {seed}: {words}");
     assert_eq!(place.sessions().len(), 1, "seed {seed}");

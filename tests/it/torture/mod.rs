@@ -29,8 +29,11 @@ const THREADS: u64 = 4;
 /// No run of a test takes nearly as long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Kills at a point that a seed decides, and looks at what is left.
+type TryOut = fn(u64) -> Point;
+
 /// What is tried, and how often the suite does.
-const PHASES: [(&str, u64, fn(u64) -> Point); 5] = [
+const PHASES: [(&str, u64, TryOut); 5] = [
     ("planning", 6, planning::try_out),
     ("approval", 4, approval::try_out),
     ("execution", 12, execution::try_out),

@@ -86,7 +86,7 @@ mod tests {
         for network in [true, false] {
             assert!(!ask(network).await.1 && ask(network).await.1);
         }
-        tokio::time::advance(NETWORK_LIFE - Duration::from_secs(1)).await;
+        tokio::time::advance(NETWORK_LIFE.saturating_sub(Duration::from_secs(1))).await;
         assert!(ask(true).await.1);
         tokio::time::advance(Duration::from_secs(1)).await;
         assert!(!ask(true).await.1, "it is asked again");
