@@ -168,7 +168,7 @@ fn the_comparison_opens_where_the_runs_went_apart_and_leads_along() {
             .nth(usize::from(row))
             .unwrap()
             .split_whitespace()
-            .find(|word| word.len() > 1)
+            .find(|word| word.chars().count() > 1)
             .unwrap()
             .to_owned()
     };
