@@ -217,6 +217,7 @@ fn records() -> Vec<Record> {
                 input: serde_json::json!({ "command": format!("make {id}") }),
                 class: RiskClass::Execute,
                 repeat: RepeatClass::Unsafe,
+                file: None,
             }
             .into(),
         );

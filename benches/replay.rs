@@ -272,6 +272,7 @@ fn session(steps: usize) -> Vec<Record> {
             input,
             class: RiskClass::Execute,
             repeat: RepeatClass::Unsafe,
+            file: None,
         });
         for line in 0..each.saturating_sub(4) {
             let word = if number == TASKS / 2 && line == 17 { " needle" } else { "" };

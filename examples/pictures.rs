@@ -38,13 +38,11 @@ fn pictures() -> Result<Vec<(&'static str, String)>, Box<dyn std::error::Error>>
         .iter()
         .find(|record| record.event.kind() == "task.failed")
         .map_or(Seq(1), |record| record.seq);
+    let counts = |seq: Seq| SessionState::fold(&records[..seq.0 as usize]).tasks.counts();
     let busy = records
         .iter()
-        .filter(|record| {
-            SessionState::fold(&records[..record.seq.0 as usize]).tasks.counts().running > 1
-        })
         .map(|record| record.seq)
-        .last()
+        .find(|seq| counts(*seq).running > 1 && counts(*seq).failed > 0)
         .unwrap_or(failed);
     Ok(vec![
         ("home.svg", home(&first_start(), 80, 24)?),
@@ -62,6 +60,7 @@ fn settings() -> UiSettings {
         color: ColorDepth::True,
         now: || "2026-06-08T14:24:00Z".parse().unwrap_or_default(),
         time_zone: jiff::tz::TimeZone::UTC,
+        session_budget: MicroDollars::from_dollars(2.0),
         changes: None,
     }
 }

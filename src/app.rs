@@ -18,18 +18,20 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::cli::{Problem, Shared};
-use crate::config::{self, ConfigError, Jobs, Origin, Settings};
+use crate::config::{self, ConfigError, Jobs, Origin, ProjectConfig, ProjectStanding, Settings};
 use crate::engine::resume::{TakeUp, end_leftovers, first_events};
 use crate::engine::{self, EngineOptions, Features, SessionHandle, ShellRunner};
 use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent};
+use crate::kit;
 use crate::llm::notebook::{FileNotebook, MemoryNotebook, Notebook};
 use crate::llm::provider::{Models, Registry};
 use crate::model::{GraphFacts, Normalization, Plan, RequestId, Seq, SessionId};
 use crate::planning::confidence::{ConfidenceSettings, ConfidenceWeights};
 use crate::replay::{History, JournalSource};
 use crate::state::SessionState;
-use crate::store::{FindError, NewSession, OpenMode, SessionSummary, Store, StoreError};
+use crate::store::{FindError, NewSession, OpenMode, Reader, SessionSummary, Store, StoreError};
 use crate::text::Redactor;
+use crate::tools::Workspace;
 use crate::tui::{self, ColorDepth, KeyOverrides, Theme, UiSettings};
 
 /// The name and version that sessions remember.
@@ -46,10 +48,12 @@ pub struct ReadyPlan {
 }
 
 /// Settings without a store, for commands that need none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct App {
     pub settings: Settings,
     pub config_path: PathBuf,
+    /// The settings of the project, once a workspace is known.
+    pub project: Option<ProjectStanding>,
     data_dir: Option<PathBuf>,
     no_color: bool,
 }
@@ -58,21 +62,21 @@ impl App {
     /// Reads the settings; the command line goes last.
     pub fn settings_only(shared: &Shared) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
-        let mut settings =
+        let settings =
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
-        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
-        Ok(Self::with(settings, config_path, shared))
+        Self::with(settings, config_path, shared)
     }
 
     /// The built-in settings, for whoever must go on although the config cannot be read.
-    pub fn without_config(shared: &Shared) -> Self {
+    pub fn without_config(shared: &Shared) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
         Self::with(Settings::default(), config_path, shared)
     }
 
-    fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> Self {
+    fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> anyhow::Result<Self> {
         settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
         settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
+        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
         let flag = |name: &str| Origin::CommandLine(name.to_owned());
         models.provider.overlay(shared.provider.clone(), || flag("--provider"));
@@ -82,7 +86,28 @@ impl App {
         let no_color =
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
-        Self { settings, config_path, data_dir, no_color }
+        Ok(Self { settings, config_path, project: None, data_dir, no_color })
+    }
+
+    /// The same with the settings of the project in a workspace, as far as they count. What was trusted is in the store.
+    pub fn in_workspace(&self, workspace: &Path, reader: Option<&Reader>) -> anyhow::Result<Self> {
+        let mut app = self.clone();
+        let Some(project) = ProjectConfig::find(workspace)? else { return Ok(app) };
+        let approved = reader.map(|reader| reader.pin(&project.trust_name())).transpose()?;
+        let trusted = approved.flatten().is_some_and(|hash| hash == project.hash.as_str());
+        app.project = Some(project.apply(&mut app.settings, trusted)?);
+        Ok(app)
+    }
+
+    /// What the settings of the project ask for and do not get, in one line.
+    pub fn project_notice(&self) -> Option<String> {
+        let standing = self.project.as_ref().filter(|standing| !standing.left_out.is_empty())?;
+        let names: Vec<&str> = standing.left_out.iter().map(|row| row.name.as_str()).collect();
+        Some(format!(
+            "{} is not trusted, left out: {}; `planwright config trust` takes it over",
+            standing.config.path.display(),
+            names.join(", ")
+        ))
     }
 
     /// Finds mistakes in theme and keys before anything is written, and flags that make no sense on a screen.
@@ -132,7 +157,14 @@ impl App {
 
     /// Knows the keys of model providers, so that they are found wherever they turn up.
     pub fn redactor(&self) -> Redactor {
-        Redactor::new(self.key_variables().iter().filter_map(|name| std::env::var(name).ok()))
+        Redactor::new(self.secret_values())
+    }
+
+    /// What must not show anywhere: keys of model providers, and tokens of servers of tools.
+    pub(crate) fn secret_values(&self) -> Vec<String> {
+        let tokens = self.settings.mcp.values().filter_map(|server| server.token_variable.clone());
+        let names = self.key_variables().into_iter().chain(tokens);
+        names.filter_map(|name| std::env::var(name).ok()).collect()
     }
 
     /// Variables that hold the keys of model providers. Commands never see them.
@@ -194,6 +226,7 @@ impl App {
         workspace: &Path,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
+        let this = &self.in_workspace(workspace, Some(&store.reader()?))?;
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
         store.create_session(NewSession {
@@ -210,14 +243,15 @@ impl App {
             },
         })?;
         let journal = store.acquire(&id)?;
-        let mut options = self.engine_options();
-        options.keep = self.keeper(store);
+        let mut options = this.engine_options();
+        options.keep = this.keeper(store);
         if needs_agents(&ready.plan) {
-            let drafter = self.drafter(&SessionState::default(), interactive);
-            drafter.equip(self, store, &id, Path::new(&workspace), &mut options).await?;
+            let drafter = this.drafter(&SessionState::default(), interactive);
+            drafter.equip(this, store, &id, Path::new(&workspace), &mut options).await?;
         }
         let mut first = opening(ready, workspace)?;
-        first.extend(self.limits_of(&SessionState::default()));
+        first.extend(this.limits_of(&SessionState::default()));
+        first.extend(this.project_left_out());
         let handle = engine::start(journal, SessionState::default(), first, options);
         inbox::attend(store, &handle);
         Ok(handle)
@@ -245,22 +279,28 @@ impl App {
         }
         let journal = store.acquire(id)?;
         let state = history(store, id)?.state_at(journal.head())?;
-        let leftovers = end_leftovers(id, &state);
-        let mut options = self.engine_options();
-        let drafter = self.drafter(&state, interactive);
+        let mut leftovers = end_leftovers(id, &state);
+        let place = workspace.unwrap_or(Path::new(&state.session.workspace));
+        let this = &self.in_workspace(place, Some(&store.reader()?))?;
+        let forbidden = kit::forbidden(this.data_dir(), &this.config_path);
+        if let Ok(open) = Workspace::open(place, &this.settings.tools.roots, &forbidden) {
+            leftovers.look_at_disk(&state, &open);
+        }
+        let mut options = this.engine_options();
+        let drafter = this.drafter(&state, interactive);
         if state.planning.begun {
-            let mut planner = self.planner(store, id, Vec::new())?;
-            planner.model = drafter.desk(self).await?;
+            let mut planner = this.planner(store, id, Vec::new())?;
+            planner.model = drafter.desk(this).await?;
             options.planner = Some(Arc::new(planner));
         }
-        options.keep = self.keeper(store);
-        let place = workspace.unwrap_or(Path::new(&state.session.workspace));
+        options.keep = this.keeper(store);
         let plan = state.plan.current.as_deref();
         if state.planning.begun || plan.is_some_and(|plan| needs_agents(&plan.plan)) {
-            drafter.equip(self, store, id, place, &mut options).await?;
+            drafter.equip(this, store, id, place, &mut options).await?;
         }
         let mut first = first_events(&state, &leftovers, take_up, options.jobs, PROGRAM);
-        first.extend(self.limits_of(&state));
+        first.extend(this.limits_of(&state));
+        first.extend(this.project_left_out());
         match workspace {
             Some(workspace) => {
                 let workspace = workspace.to_string_lossy().into_owned();
@@ -280,6 +320,11 @@ impl App {
         let handle = engine::start(journal, SessionState::clone(&state), first, options);
         inbox::attend(store, &handle);
         Ok(handle)
+    }
+
+    /// Says what the settings of the project do not get.
+    fn project_left_out(&self) -> Option<Event> {
+        self.project_notice().map(|what| SessionEvent::AnomalyNoted { what }.into())
     }
 
     /// Says which numbers a session works by from now on, where they differ from those it has.

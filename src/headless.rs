@@ -158,7 +158,7 @@ impl<L: Lines> Follower<L> {
             return Ok(self.head.changed().await.is_ok());
         }
         loop {
-            let bar = self.progress.bar(&self.state, Timestamp::now());
+            let bar = progress::bar(&self.state, Timestamp::now());
             self.lines.bar(&bar)?;
             tokio::select! {
                 changed = self.head.changed() => return Ok(changed.is_ok()),

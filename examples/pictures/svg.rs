@@ -22,7 +22,7 @@ struct Look {
 }
 
 /// Draws a frame.
-pub fn picture(buf: &Buffer) -> String {
+pub(crate) fn picture(buf: &Buffer) -> String {
     let (width, height) = (f64::from(buf.area.width), f64::from(buf.area.height));
     let (wide, high) = (width * CELL.0 + 2.0 * MARGIN, height * CELL.1 + 2.0 * MARGIN);
     let mut svg = format!(

@@ -46,7 +46,7 @@ pub fn plan_fork(
         .into());
     }
     let state = past.state_at(at)?;
-    let imported = store.session(id)?.imported.is_some();
+    let imported = state.session.foreign || store.session(id)?.imported.is_some();
     let own = Path::new(&state.session.workspace);
     // Tasks run where the person is now, not where the author of an imported trace was.
     let workspace = if imported || !own.is_dir() {
@@ -58,6 +58,7 @@ pub fn plan_fork(
     let plan = ForkPlan::new(id, &state, new_plan, &changed).map_err(|error| {
         Problem::failed(error.to_string()).remedy("choose a later event with --at")
     })?;
+    let plan = if imported { plan.of_import() } else { plan };
     Ok(PlannedFork { plan, state, workspace })
 }
 

@@ -1,14 +1,15 @@
 //! Opening what models and agents need: the provider that is used and why, the books, the tools, the kit.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::App;
 use crate::engine::agent::{AgentKit, AgentLimits, AgentSubtasks, Assets, SubtaskParts};
 use crate::engine::planner::{ModelDesk, Prompts};
-use crate::engine::{AgentRunner, EngineOptions, Inlet, Port, ShellRunner, port, wall_clock};
+use crate::engine::{
+    AgentRunner, EngineOptions, Inlet, Port, ProfilesOf, ShellRunner, port, wall_clock,
+};
 use crate::event::SessionEvent;
 use crate::kit::{self, Known, StoreServices};
 use crate::llm::cost::{Ceiling, Ledger, Spender};
@@ -17,14 +18,15 @@ use crate::llm::provider::{
     Choice, Consent, ModelRole, Models, OFFLINE, OllamaProbe, RoleOptions, Situation, choose,
 };
 use crate::model::{Cap, MicroDollars, SessionId};
+use crate::planning::affinity::Profiles;
 use crate::planning::gate::{Forced, GatePolicy, Overrides, Thresholds};
 use crate::replay::spending::{self, Spending};
 use crate::state::SessionState;
 use crate::store::Store;
-use crate::tools::invoke::Parts;
+use crate::text::Redactor;
 use crate::tools::offline::OfflineSubtasks;
 use crate::tools::sandbox::Sandbox;
-use crate::tools::{Permits, Services, Toolbox, Workspace};
+use crate::tools::{Parts, Permits, Registry, Services, Toolbox, Workspace};
 
 /// Which model drafts and works in a session.
 #[derive(Debug)]
@@ -149,7 +151,11 @@ impl Drafter {
     async fn open(&self, role: ModelRole) -> anyhow::Result<Dialogue> {
         let provider = self.ask.as_ref().map_or(&self.provider, |ask| &ask.provider);
         self.models.dialogue(provider, role, Arc::clone(&self.ledger)).await.map_err(|error| {
-            crate::cli::Problem::failed(error.message).remedy(error.next_step).into()
+            let problem = match error.code.as_str() {
+                "unknown_provider" => crate::cli::Problem::usage(error.message),
+                _ => crate::cli::Problem::failed(error.message),
+            };
+            problem.remedy(error.next_step).into()
         })
     }
 
@@ -172,7 +178,8 @@ impl Drafter {
             return Ok(());
         };
         let registry = crate::tools::builtin::registry();
-        let known = Known::of(&registry, app.config_dir(), Some(&store.reader()?))?;
+        // Mistakes in the person's own profiles are told at once, not at the first task.
+        Known::of(&registry, app.config_dir(), None)?;
         let services = StoreServices::new(store.reader()?);
         let limits = app.agent_limits();
         let (executor, planner, judge, summarizer) = if self.is_offline() {
@@ -194,7 +201,7 @@ impl Drafter {
             own.say(SessionEvent::AnomalyNoted { what: trouble.clone() });
         }
         let asking = Arc::new(Mutex::new(()));
-        let subtasks = AgentSubtasks::new(SubtaskParts {
+        let subtasks = Arc::new(AgentSubtasks::new(SubtaskParts {
             dialogue: Arc::clone(&executor),
             prompts: Arc::clone(&assets.prompts),
             recipes: Arc::clone(&assets.recipes),
@@ -205,9 +212,10 @@ impl Drafter {
                 let own = own.clone();
                 move |event| own.say(event)
             }),
-        });
+        }));
         let toolbox = Toolbox::new(Parts {
             registry,
+            servers: kit::servers(&app.settings),
             workspace: Arc::new(workspace),
             settings: kit::tool_settings(&app.settings),
             sandbox: Sandbox::of_this_program(),
@@ -221,12 +229,16 @@ impl Drafter {
                 subtasks: Some(if self.is_offline() {
                     Arc::new(OfflineSubtasks)
                 } else {
-                    Arc::new(subtasks)
+                    subtasks.clone()
                 }),
-                edges: None,
+                edges: if self.is_offline() { None } else { Some(subtasks) },
             },
             permits: Permits::new(options.jobs as usize),
-            redactor: self.models.redactor(),
+            redactor: Redactor::new(
+                app.secret_values()
+                    .into_iter()
+                    .chain(self.models.secrets().iter().map(|key| key.expose().to_owned())),
+            ),
             bracket: Arc::new(own.clone()),
             session: session.to_string(),
         });
@@ -250,9 +262,19 @@ impl Drafter {
             shell: ShellRunner::new(app.redactor(), app.key_variables()),
             kit,
             port: own,
-            profiles: Arc::new(known.profiles),
+            profiles: profiles(app, store)?,
         });
         options.inlet = Some(inlet);
         Ok(())
     }
+}
+
+/// What is known about tools when a task begins, with everything that calls taught up to then.
+fn profiles(app: &App, store: &Store) -> anyhow::Result<ProfilesOf> {
+    let (config_dir, reader) = (app.config_dir().to_owned(), Mutex::new(store.reader()?));
+    Ok(Arc::new(move |registry: &Registry| {
+        let reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = Known::of(registry, &config_dir, Some(&reader));
+        known.map_or_else(|_| Profiles::built_in(), |known| known.profiles)
+    }))
 }

@@ -44,13 +44,14 @@ impl App {
         workspace: &Path,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
+        let this = &self.in_workspace(workspace, Some(&store.reader()?))?;
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
         // A model that cannot be reached is told before a session is made of the goal.
-        let drafter = self.drafter(&SessionState::default(), interactive);
-        let desk = drafter.desk(self).await?;
+        let drafter = this.drafter(&SessionState::default(), interactive);
+        let desk = drafter.desk(this).await?;
         let events = calendar_events(wish.calendar.as_deref())?;
-        let goal = self.redactor().redact(wish.goal.trim()).into_owned();
+        let goal = this.redactor().redact(wish.goal.trim()).into_owned();
         let title: String = goal.chars().take(120).collect();
         store.create_session(NewSession {
             id: id.clone(),
@@ -65,17 +66,17 @@ impl App {
             },
         })?;
         let journal = store.acquire(&id)?;
-        let mut options = self.engine_options();
-        options.keep = self.keeper(store);
-        let mut planner = self.planner(store, &id, events)?;
+        let mut options = this.engine_options();
+        options.keep = this.keeper(store);
+        let mut planner = this.planner(store, &id, events)?;
         planner.model = desk;
-        drafter.equip(self, store, &id, Path::new(&workspace), &mut options).await?;
+        drafter.equip(this, store, &id, Path::new(&workspace), &mut options).await?;
         let name = match &planner.model {
             Some(desk) if drafter.ask.is_none() => desk.name(),
             _ => "offline".to_owned(),
         };
         options.planner = Some(Arc::new(planner));
-        let policy = self.settings.planning.policy.value.with(&stored_policy(store)?);
+        let policy = this.settings.planning.policy.value.with(&stored_policy(store)?);
         let policy = policy.with(&wish.policy);
         let asks_style =
             policy.conversation_style.is_none() && store.reader()?.memory(STYLE_NOTE)?.is_none();
@@ -92,9 +93,9 @@ impl App {
             SessionEvent::Opened { program: PROGRAM.to_owned(), pid: std::process::id() }.into(),
             PlanningEvent::Began {
                 goal: goal.clone(),
-                thread_id: thread_id(&self.user(), &id),
+                thread_id: thread_id(&this.user(), &id),
                 policy,
-                limits: self.settings.plan_limits(),
+                limits: this.settings.plan_limits(),
                 drafter: name,
             }
             .into(),
@@ -103,6 +104,7 @@ impl App {
             }
             .into(),
         ];
+        first.extend(this.project_left_out());
         if asks_style {
             first.push(PlanningEvent::StyleUnknown {}.into());
         }

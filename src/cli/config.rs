@@ -1,6 +1,7 @@
-//! `planwright config`: every value with where it came from, and a file to begin with.
+//! `planwright config`: every value with where it came from, a file to begin with, and trust in that of a project.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -8,6 +9,8 @@ use clap::{Args, Subcommand};
 use super::{Exit, Out, Problem, Shared};
 use crate::app::App;
 use crate::config;
+use crate::store::SideWrite;
+use crate::text::clean_line;
 use crate::tui;
 
 /// Every setting but the keys, commented, with its built-in value.
@@ -34,6 +37,17 @@ enum ConfigCommand {
         #[arg(long)]
         force: bool,
     },
+    /// Let the settings of a project count in full, as they are now
+    #[command(
+        long_about = "Let the settings of a project count in full, as they are now.\n\nA project keeps them in \
+        .planwright/config.toml. What makes things stricter (rules that deny, lower limits) counts at once; everything \
+        else counts once you trust the file. Any change to it asks for trust again."
+    )]
+    Trust {
+        /// Directory of the project
+        #[arg(long, value_name = "DIR")]
+        workspace: Option<PathBuf>,
+    },
 }
 
 pub(super) fn config(shared: &Shared, args: &ConfigArgs) -> anyhow::Result<Exit> {
@@ -45,6 +59,7 @@ pub(super) fn config(shared: &Shared, args: &ConfigArgs) -> anyhow::Result<Exit>
         ConfigCommand::Init { print: true, .. } => Out::new().text(&template())?,
         ConfigCommand::Init { force, .. } => init(shared, *force)?,
         ConfigCommand::Show => show(shared)?,
+        ConfigCommand::Trust { workspace } => trust(shared, workspace.as_deref())?,
     }
     Ok(Exit::Success)
 }
@@ -59,9 +74,14 @@ fn config_path(shared: &Shared) -> anyhow::Result<std::path::PathBuf> {
 }
 
 fn show(shared: &Shared) -> anyhow::Result<()> {
-    let app = App::settings_only(shared)?;
+    let app = in_directory(shared, None)?;
     let mut out = Out::new();
-    let rows = app.settings.rows();
+    let mut rows = app.settings.rows();
+    if let Some(standing) = &app.project {
+        let origin = format!("{}, not trusted: left out", config::PROJECT_FILE);
+        let left_out = standing.left_out.iter().cloned();
+        rows.extend(left_out.map(|row| config::Row { origin: origin.clone(), ..row }));
+    }
     if shared.json {
         for row in &rows {
             out.line(&serde_json::to_string(row)?)?;
@@ -85,6 +105,36 @@ fn show(shared: &Shared) -> anyhow::Result<()> {
             app.config_path.display()
         ))?;
     }
+    Ok(())
+}
+
+/// The settings with those of the project in a directory.
+fn in_directory(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<App> {
+    let app = App::settings_only(shared)?;
+    let here = std::env::current_dir().context("finding the current directory")?;
+    let reader = app.read_store()?.map(|store| store.reader()).transpose()?;
+    app.in_workspace(directory.unwrap_or(&here), reader.as_ref())
+}
+
+/// Only a person may: a command that a tool started is refused.
+fn trust(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<()> {
+    if crate::tools::process::inside_a_call() {
+        return Err(Problem::failed("a command that a tool started cannot give trust").into());
+    }
+    let app = in_directory(shared, directory)?;
+    let Some(standing) = &app.project else {
+        return Err(Problem::usage("there are no settings of a project here")
+            .remedy(format!("they would stand in {}", config::PROJECT_FILE))
+            .into());
+    };
+    let mut out = Out::new();
+    for row in &standing.left_out {
+        out.line(&clean_line(&format!("{}  {}", row.name, value_words(&row.value))))?;
+    }
+    let (tool, hash) = (standing.config.trust_name(), standing.config.hash.as_str().to_owned());
+    app.open_store()?.keep(vec![SideWrite::Pin { tool, hash }])?;
+    let path = standing.config.path.display();
+    out.line(&clean_line(&format!("{path} counts in full from now on; a change asks again")))?;
     Ok(())
 }
 

@@ -33,7 +33,7 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
         Err(error) => {
             let why: Vec<String> = error.chain().map(ToString::to_string).collect();
             let next = "mend that line; planwright config init --print shows every setting";
-            (App::without_config(shared), Check::fail("config", why.join(": "), next))
+            (App::without_config(shared)?, Check::fail("config", why.join(": "), next))
         }
     };
     checks.push(config);
@@ -49,8 +49,17 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
             checks.push(Check::fail("store", error.to_string(), next));
         }
     }
+    let mut app = app;
     if let Ok(here) = std::env::current_dir() {
         checks.push(tools::workspace(&here));
+        let reader = app.read_store().ok().flatten().and_then(|store| store.reader().ok());
+        match app.in_workspace(&here, reader.as_ref()) {
+            Ok(with_project) => app = with_project,
+            Err(error) => {
+                checks.push(Check::fail("project", error.to_string(), "mend or remove that file"));
+            }
+        }
+        checks.extend(app.project.as_ref().map(tools::project));
     }
     checks.push(tools::sandbox(&crate::tools::sandbox::Sandbox::of_this_program()));
     checks.push(tools::tools(&kit::tool_settings(&app.settings)));

@@ -143,8 +143,7 @@ fn lines(
 ) -> anyhow::Result<()> {
     let reader = store.reader()?;
     let Some(path) = output else {
-        let out = std::io::stdout().lock();
-        return pack(&reader, id, format, BufWriter::new(out));
+        return pack(&reader, id, format, BufWriter::new(Out::new()));
     };
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");

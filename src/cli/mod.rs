@@ -58,7 +58,7 @@ Examples:
   planwright check plan.toml            find mistakes in a plan file
 
 Exit codes: 0 success, 1 the plan or a task failed, 2 usage, 3 an answer is needed, 4 a cap was hit,
-129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
+129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM.";
 
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]
@@ -168,8 +168,12 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version go to standard output and are no error.
-            let _ = error.print();
+            // Help and version go to standard output and are no error. A mistake repeats what was typed.
+            if error.use_stderr() {
+                tell(error.render().to_string().trim_end());
+            } else {
+                let _ = error.print();
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -225,9 +229,9 @@ fn report(error: &anyhow::Error) -> Exit {
             lines.push(text);
         }
     }
-    tell(&format!("planwright: {}", crate::text::clean(&lines.join(": "))));
+    tell(&format!("planwright: {}", lines.join(": ")));
     if let Some(hint) = hint {
-        tell(&format!("  {}", crate::text::clean(&hint)));
+        tell(&format!("  {hint}"));
     }
     exit
 }

@@ -1,37 +1,44 @@
-//! Standard output that may be closed by its reader at any time.
+//! Standard output that may be closed by its reader at any time, and standard error that may be full.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
-/// Writes lines to standard output. Once the reader is gone, lines are dropped quietly: the work goes on.
+/// Writes lines to standard output. Once the reader is gone, lines are dropped quietly: the work goes on. Where the reader
+/// is a terminal, nothing that acts on one gets through; a file or a pipe gets every byte.
 #[derive(Debug)]
 pub struct Out {
     closed: bool,
+    terminal: bool,
+    /// The beginning of a line, of something that is written in pieces.
+    begun: Vec<u8>,
 }
 
 impl Out {
     pub fn new() -> Self {
-        Self { closed: false }
+        Self { closed: false, terminal: io::stdout().is_terminal(), begun: Vec::new() }
     }
 
     /// Writes one line.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
-        self.write(|out| writeln!(out, "{text}"))
+        self.text(&format!("{text}\n"))
     }
 
     /// Writes text as it is.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
-        self.write(|out| out.write_all(text.as_bytes()))
+        let text = if self.terminal { crate::text::clean(text) } else { text.into() };
+        self.bytes(text.as_bytes())
     }
 
-    fn write(
-        &mut self,
-        write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>,
-    ) -> io::Result<()> {
+    /// Takes away the line that the cursor stands in, on a terminal.
+    pub fn clear_line(&mut self) -> io::Result<()> {
+        self.bytes(b"\r\x1b[2K")
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.closed {
             return Ok(());
         }
         let mut out = io::stdout().lock();
-        match write(&mut out).and_then(|()| out.flush()) {
+        match out.write_all(bytes).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
                 Ok(())
@@ -41,13 +48,35 @@ impl Out {
     }
 }
 
-/// Writes a line to standard error, where nobody may be listening: what cannot be told must not end the program.
-pub fn tell(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+/// For what is too large to be held as one text. On a terminal it is written line by line.
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.terminal {
+            self.bytes(bytes)?;
+            return Ok(bytes.len());
+        }
+        self.begun.extend_from_slice(bytes);
+        if let Some(end) = self.begun.iter().rposition(|byte| *byte == b'\n') {
+            let rest = self.begun.split_off(end + 1);
+            let lines = std::mem::replace(&mut self.begun, rest);
+            self.text(&crate::text::from_bytes_lossy(&lines))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let rest = std::mem::take(&mut self.begun);
+        self.text(&crate::text::from_bytes_lossy(&rest))
+    }
 }
 
 impl Default for Out {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Says a line on standard error, which scripts keep apart from the result. If nobody can read it, nothing else changes.
+pub fn tell(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", crate::text::clean(line));
 }

@@ -36,10 +36,14 @@ fn heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
         let sure = units::confidence(choice.confidence, 2);
         lines.push(format!("pattern {}{subtype}, confidence {sure}", pattern.pattern_type));
     }
-    lines.push(if talk.offline {
-        "Offline planner, no model in use.".to_owned()
-    } else {
-        format!("Drafted by {}.", talk.drafter)
+    lines.push(match (talk.offline, talk.drafter.as_str(), &talk.last_trouble) {
+        (false, drafter, _) => format!("Drafted by {drafter}."),
+        (true, "offline" | "", _) | (true, _, None) => {
+            "Offline planner, no model in use.".to_owned()
+        }
+        (true, drafter, Some(trouble)) => {
+            format!("Offline planner instead of {drafter}: {trouble}.")
+        }
     });
 }
 

@@ -30,7 +30,7 @@ struct Printed {
 impl Printed {
     /// Takes the bar away, so that what follows stands in its place.
     fn clear(&mut self) -> std::io::Result<()> {
-        if std::mem::take(&mut self.bar) { self.out.text("\r\x1b[2K") } else { Ok(()) }
+        if std::mem::take(&mut self.bar) { self.out.clear_line() } else { Ok(()) }
     }
 }
 
@@ -161,10 +161,12 @@ pub(super) async fn follow(
     handle: SessionHandle,
     errand: Errand,
 ) -> anyhow::Result<Exit> {
-    let format = match shared.json {
-        true => Format::Json,
-        false if std::io::stdout().is_terminal() && !shared.verbose => Format::Progress,
-        false => Format::Text,
+    let format = if shared.json {
+        Format::Json
+    } else if std::io::stdout().is_terminal() && !shared.verbose {
+        Format::Progress
+    } else {
+        Format::Text
     };
     let (id, state, exit) = to_the_end(store, handle, errand, format).await?;
     match exit {
@@ -269,7 +271,9 @@ async fn any_signal() -> std::io::Result<&'static str> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;
+    let mut quit = signal(SignalKind::quit())?;
     Ok(tokio::select! {
+        _ = quit.recv() => "SIGQUIT",
         _ = interrupt.recv() => "SIGINT",
         _ = terminate.recv() => "SIGTERM",
         _ = hang_up.recv() => "SIGHUP",

@@ -60,6 +60,7 @@ pub fn known_names() -> Vec<&'static str> {
     names.extend(models::NAMES);
     names.extend(planning::NAMES);
     names.extend(planning::POLICY);
+    names.extend(agents::NAMES);
     names.extend(models::nested_names());
     names.extend(super::tools::names());
     names

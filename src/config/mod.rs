@@ -6,9 +6,10 @@ mod file;
 pub mod models;
 mod paths;
 pub mod planning;
+mod project;
 mod tools;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +19,9 @@ pub use file::{ConfigError, known_names};
 pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
 pub use planning::PlanningSettings;
+pub use project::{PROJECT_FILE, ProjectConfig, ProjectStanding};
 use serde::Serialize;
-pub use tools::{McpConfig, PermissionConfig, ToolsConfig};
+pub use tools::{COMMAND_TIME_SEC, McpConfig, PermissionConfig, ToolsConfig};
 
 use crate::model::{Caps, Limits, MicroDollars, PlanLimits};
 
@@ -159,6 +161,8 @@ pub struct Settings {
     pub permissions: Vec<PermissionConfig>,
     /// Servers of tools by name.
     pub mcp: BTreeMap<String, McpConfig>,
+    /// Names of what the settings of the project changed.
+    pub from_project: BTreeSet<String>,
 }
 
 /// The parts of a confidence and how much each counts; without a model the last two count alone.
@@ -203,6 +207,7 @@ impl Default for Settings {
             tools: ToolsConfig::default(),
             permissions: Vec::new(),
             mcp: BTreeMap::new(),
+            from_project: BTreeSet::new(),
         }
     }
 }
@@ -331,7 +336,7 @@ impl Settings {
             models.prices.iter().map(|(name, price)| row(&format!("prices.{name}"), price)),
         );
         rows.extend(self.keys.iter().map(|(name, key)| row(&format!("keys.{name}"), key)));
-        rows.extend(tools::rows(self, "config file"));
+        rows.extend(tools::rows(self));
         rows
     }
 }

@@ -38,6 +38,9 @@ pub struct PermissionConfig {
     pub path: Option<String>,
     pub host: Option<String>,
     pub unsandboxed: bool,
+    /// It stands in the settings of the project, not in the person's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub from_project: bool,
 }
 
 /// `[mcp.NAME]`.
@@ -51,7 +54,13 @@ pub struct McpConfig {
     /// Names of tools that only read; `*` stands for all.
     pub read_only: Vec<String>,
     pub timeout_sec: Option<u64>,
+    /// It stands in the settings of the project, not in the person's.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub from_project: bool,
 }
+
+/// How long a model's command may run unless something else is set.
+pub const COMMAND_TIME_SEC: u64 = 120;
 
 const TOOLS: [&str; 10] = [
     "result_char_limit",
@@ -244,9 +253,12 @@ fn expanded(path: &str) -> PathBuf {
 }
 
 /// Rows of `config show`, for what is set.
-pub(super) fn rows(settings: &Settings, origin: &str) -> Vec<Row> {
-    let row =
-        |name: String, value: serde_json::Value| Row { name, value, origin: origin.to_owned() };
+pub(super) fn rows(settings: &Settings) -> Vec<Row> {
+    let row = |name: String, value: serde_json::Value| {
+        let project = settings.from_project.contains(&name);
+        let origin = if project { super::PROJECT_FILE } else { "config file" }.to_owned();
+        Row { name, value, origin }
+    };
     let mut rows = Vec::new();
     if settings.tools != ToolsConfig::default()
         && let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(&settings.tools)
@@ -262,7 +274,15 @@ pub(super) fn rows(settings: &Settings, origin: &str) -> Vec<Row> {
         );
     }
     if !settings.permissions.is_empty() {
-        rows.push(row("permissions".to_owned(), settings.permissions.len().into()));
+        let (projects, own): (Vec<_>, Vec<_>) =
+            settings.permissions.iter().partition(|rule| rule.from_project);
+        let mut rules = row("permissions".to_owned(), settings.permissions.len().into());
+        rules.origin = match (own.len(), projects.len()) {
+            (_, 0) => "config file".to_owned(),
+            (0, _) => super::PROJECT_FILE.to_owned(),
+            (_, count) => format!("config file, {count} of them {}", super::PROJECT_FILE),
+        };
+        rows.push(rules);
     }
     for (name, server) in &settings.mcp {
         let value = server.url.clone().unwrap_or_else(|| server.command.join(" "));

@@ -185,8 +185,9 @@ fn counting(dialogue: &Dialogue) -> Check {
         let what = "tokens are estimated; nothing was reported yet to compare with";
         return Check::ok("token count", what);
     }
+    let answers = if calibration.samples == 1 { "answer" } else { "answers" };
     let what = format!(
-        "estimates are off by {:.0} % on average over {} answers (corrected by {:.2}, {})",
+        "estimates are off by {:.0} % on average over {} {answers} (corrected by {:.2}, {})",
         calibration.error * 100.0,
         calibration.samples,
         calibration.ratio,

@@ -1,6 +1,7 @@
 //! What the agent's tools can use here: the sandbox, the workspace, web search, servers of tools.
 
 use super::Check;
+use crate::config::ProjectStanding;
 use crate::tools::Workspace;
 use crate::tools::mcp::ServerReport;
 use crate::tools::sandbox::Sandbox;
@@ -41,6 +42,23 @@ pub fn tools(settings: &ToolSettings) -> Check {
             ..Check::ok("web search", "not set up; agents work without it")
         },
     }
+}
+
+/// Whether the settings of the project here count.
+pub fn project(standing: &ProjectStanding) -> Check {
+    let path = standing.config.path.display();
+    if standing.trusted {
+        return Check::ok("project", format!("{path} is trusted"));
+    }
+    if standing.left_out.is_empty() {
+        return Check::ok("project", format!("{path} only makes things stricter"));
+    }
+    let names: Vec<&str> = standing.left_out.iter().map(|row| row.name.as_str()).collect();
+    Check::warn(
+        "project",
+        format!("{path} is not trusted, left out: {}", names.join(", ")),
+        "read it; `planwright config trust` lets it count in full",
+    )
 }
 
 /// How the servers answered, one check each.

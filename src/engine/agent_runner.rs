@@ -9,26 +9,35 @@ use tokio_util::sync::CancellationToken;
 use super::agent::{AgentJob, AgentKit, TASK_CAP, is_set_up};
 use super::port::Port;
 use super::{Job, Runner, ShellRunner};
-use crate::event::{AgentEvent, CallOutcome, Usage};
+use crate::event::{AgentEvent, CallOutcome, SessionEvent, Usage};
 use crate::model::request::Detail;
 use crate::model::{
     Category, Choice, ChoiceAction, Failure, Request, RequestId, RequestKind, RunKind, TaskNode,
 };
 use crate::planning::affinity::{self, Profiles, Ranked};
+use crate::tools::Registry;
 use crate::tools::context::HeldPermit;
 use crate::tools::process::{CallReport, Reports};
 
+/// What is known about the tools of a registry right now.
+pub type ProfilesOf = Arc<dyn Fn(&Registry) -> Profiles + Send + Sync>;
 /// The code of an end at which the person takes the task over.
 pub(in crate::engine) const HANDED_OVER: &str = "handed_over";
 
 /// Shell tasks go to the shell, those of agents to an agent.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AgentRunner {
     pub shell: ShellRunner,
     pub kit: AgentKit,
     pub port: Port,
     /// What is known about the tools, for the choice among them.
-    pub profiles: Arc<Profiles>,
+    pub profiles: ProfilesOf,
+}
+
+impl std::fmt::Debug for AgentRunner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AgentRunner").field("kit", &self.kit).finish_non_exhaustive()
+    }
 }
 
 impl Runner for AgentRunner {
@@ -36,10 +45,12 @@ impl Runner for AgentRunner {
         if !matches!(job.task.run, RunKind::Agent {}) {
             return self.shell.run(job, cancel, reports);
         }
-        let (kit, port) = (self.kit.clone(), self.port.clone());
-        let affinity = self.ranked(&job.task);
+        let runner = self.clone();
         Box::pin(async move {
             let begun = Instant::now();
+            runner.reach_servers(&cancel).await;
+            let affinity = runner.ranked(&job.task);
+            let Self { kit, port, .. } = runner;
             let brief = job.brief.map(|brief| *brief).unwrap_or_default();
             let permit = kit.toolbox.permits().acquire().await;
             let work = AgentJob {
@@ -100,6 +111,11 @@ impl Runner for AgentRunner {
         true
     }
 
+    fn close(&self) -> BoxFuture<'static, ()> {
+        let toolbox = self.kit.toolbox.clone();
+        Box::pin(async move { toolbox.stop_servers().await })
+    }
+
     fn tool(&self, task: &TaskNode) -> (&'static str, &'static str) {
         match task.run {
             RunKind::Agent {} => ("agent", "1"),
@@ -108,7 +124,7 @@ impl Runner for AgentRunner {
     }
 
     fn has_tool(&self, name: &str) -> bool {
-        self.kit.toolbox.registry().get(name).is_some() && is_set_up(&self.kit.toolbox, name)
+        self.kit.toolbox.may_offer(name) && is_set_up(&self.kit.toolbox, name)
     }
 }
 
@@ -143,11 +159,28 @@ fn at_its_limit(task: &TaskNode, why: &str) -> Request {
 }
 
 impl AgentRunner {
+    /// Starts the servers of the config before the first task of an agent. What cannot be reached is told, not fatal.
+    async fn reach_servers(&self, cancel: &CancellationToken) {
+        let reports = tokio::select! {
+            reports = self.kit.toolbox.reach_servers() => reports,
+            () = cancel.cancelled() => return,
+        };
+        for report in reports {
+            let troubles = report.outcome.err().into_iter().chain(report.left_out);
+            for trouble in troubles {
+                let what = format!("server {}: {trouble}", report.server);
+                let what = self.kit.toolbox.redactor().redact(&what).into_owned();
+                self.port.say(SessionEvent::AnomalyNoted { what });
+            }
+        }
+    }
+
     /// The tools by how well they fit a task; a score given in the plan goes before a calculated one.
     fn ranked(&self, task: &TaskNode) -> Vec<Ranked> {
         let year = jiff::Zoned::now().year();
         let features = affinity::features(&task.description, year);
-        let profiles: Vec<_> = self.profiles.iter().collect();
+        let profiles = (self.profiles)(&self.kit.toolbox.registry());
+        let profiles: Vec<_> = profiles.iter().collect();
         affinity::rank(&features, &profiles, &task.tool_affinity, &task.tools)
     }
 }

@@ -82,6 +82,11 @@ pub trait Runner: Send + Sync {
         false
     }
 
+    /// Ends what outlives single attempts, once the session is over.
+    fn close(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Name and version of the tool that carries the task out.
     fn tool(&self, task: &TaskNode) -> (&'static str, &'static str);
 

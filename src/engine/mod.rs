@@ -7,6 +7,7 @@
 pub mod agent;
 mod agent_runner;
 pub mod caps;
+mod clock;
 pub mod controller;
 pub mod coordinator;
 mod driver;
@@ -19,11 +20,11 @@ mod summary;
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-pub use agent_runner::AgentRunner;
+pub use agent_runner::{AgentRunner, ProfilesOf};
+pub use clock::{Clock, wall_clock};
 pub use driver::EngineError;
 pub use job::{Job, Runner, ShellRunner, TaskRef};
 pub use port::{Inlet, Port, listed_classes, port};
@@ -35,14 +36,6 @@ use crate::model::{Caps, PolicyOverride, Seq, SessionId};
 use crate::state::SessionState;
 use crate::store::Journal;
 use crate::text::Redactor;
-
-/// Where the time comes from.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// The wall clock.
-pub fn wall_clock() -> Clock {
-    Arc::new(Timestamp::now)
-}
 
 /// How many commands may wait; a person never types faster, a script waits.
 const COMMANDS: usize = 64;

@@ -19,7 +19,7 @@ use crate::model::{
 use crate::planning::gate::{GateDecision, GatePolicy};
 use crate::state::{AgentProgress, BreakerSlice, PlanRevision, SessionState};
 use crate::store::SideWrite;
-use crate::tools::permission::PlanGrant;
+use crate::tools::permission::{PlanGrant, SandboxState};
 use crate::tools::{
     Bracket, Conclusion, Intent, PermissionAnswer, PermissionAsk, Progress, RepeatKind, Rule,
     Standing, ToolCall,
@@ -47,6 +47,8 @@ pub(super) struct PortView {
     approved: bool,
     grants: Vec<Rule>,
     breakers: BreakerSlice,
+    /// The session goes on from one that came from elsewhere.
+    foreign: bool,
     gate: Option<GateDecision>,
 }
 
@@ -92,6 +94,7 @@ impl Inlet {
                 .filter_map(|grant| serde_json::from_value(grant.clone()).ok())
                 .collect(),
             breakers: state.breakers.clone(),
+            foreign: state.session.foreign,
             gate: state.planning.gate.clone(),
         };
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = view;
@@ -234,12 +237,19 @@ fn permission_request(ask: &PermissionAsk) -> Request {
     for touched in &ask.resolved.paths {
         verbatim.push(Detail::new("file", touched.path.clone()));
     }
-    if let Some(preview) = &ask.resolved.preview {
-        verbatim.push(Detail::new("change", preview.clone()));
-    }
-    if verbatim.is_empty() {
+    // A tool of somebody else: nobody knows what its arguments touch, so that all of them are shown.
+    let foreign = ask.resolved.pin.is_some();
+    if verbatim.is_empty() || foreign {
         let args = serde_json::to_string_pretty(&ask.resolved.args).unwrap_or_default();
         verbatim.push(Detail::new("arguments", args));
+    }
+    if let Some(preview) = &ask.resolved.preview {
+        let name = if foreign { "what it says it does" } else { "change" };
+        verbatim.push(Detail::new(name, preview.clone()));
+    }
+    let mut details = Vec::new();
+    if let (Some(_), SandboxState::NotEnforced { why }) = (&ask.resolved.command, &ask.sandbox) {
+        details.push(Detail::new("sandbox", format!("it runs unconfined: {why}")));
     }
     let mut choices =
         vec![Choice::new(A::AllowOnce, "allow once", "this very call, and nothing else")];
@@ -259,7 +269,7 @@ fn permission_request(ask: &PermissionAsk) -> Request {
         question: format!("May {} call {}?", ask.call.task, ask.tool),
         why: ask.why.words(),
         verbatim,
-        details: Vec::new(),
+        details,
         choices,
         task: Some(ask.call.task.clone()),
     }
@@ -276,6 +286,7 @@ impl Bracket for Port {
             plan: plan_grant(&view, &call.id.task),
             rules: self.rules.to_vec(),
             grants: view.grants.clone(),
+            first_after_import: view.foreign,
             breaker_open_ms: (open > 0).then_some(open),
             ..Standing::default()
         }
@@ -328,6 +339,7 @@ impl Bracket for Port {
             input_hash: intent.args_hash.clone(),
             class: intent.class,
             repeat: repeat_class(intent.repeat),
+            file: intent.resolved.file_change().filter(|_| intent.repeat == RepeatKind::Verifiable),
         };
         Box::pin(self.commit(intended, Vec::new()))
     }

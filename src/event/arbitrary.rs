@@ -89,7 +89,8 @@ fn session_event() -> impl Strategy<Value = SessionEvent> {
             parent: "aaaa".into(),
             at: Seq(at),
             reuses: 1,
-            reruns: 2
+            reruns: 2,
+            imported: at > 4,
         }),
     ]
 }
@@ -218,6 +219,7 @@ fn call_event() -> impl Strategy<Value = CallEvent> {
         Just(CallOutcome::Cancelled),
         failure().prop_map(|failure| CallOutcome::Errored { failure }),
         Just(CallOutcome::SaidToHaveHappened),
+        Just(CallOutcome::Verified),
         Just(CallOutcome::GivenUp),
     ];
     prop_oneof![
@@ -229,6 +231,11 @@ fn call_event() -> impl Strategy<Value = CallEvent> {
             input_hash: Digest::of(&"true").unwrap(),
             class: RiskClass::Execute,
             repeat: if safe { RepeatClass::Safe } else { RepeatClass::Unsafe },
+            file: (!safe).then(|| crate::event::FileChange {
+                path: "a.txt".into(),
+                before: None,
+                after: Digest::of(&"a").unwrap(),
+            }),
         }),
         (call_id(), any::<u32>()).prop_map(|(call, pid)| CallEvent::Spawned {
             call,

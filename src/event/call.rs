@@ -64,8 +64,21 @@ pub enum CallOutcome {
     },
     /// It was in doubt, and the person said that it took place.
     SaidToHaveHappened,
+    /// It was in doubt, and the disk shows that it took place.
+    Verified,
     /// It was in doubt and will not be counted; another call or none takes its place.
     GivenUp,
+}
+
+/// What a call does to one file, so that the disk can tell whether it took place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    /// Relative to the workspace.
+    pub path: String,
+    /// A hash of what the file held; none where there was no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Digest>,
+    pub after: Digest,
 }
 
 /// Facts about a call.
@@ -81,6 +94,9 @@ pub enum CallEvent {
         input_hash: Digest,
         class: RiskClass,
         repeat: RepeatClass,
+        /// The file it changes, where that is all it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<FileChange>,
     },
     /// The process that carries it out, so that one that outlived a crash can be found and ended.
     Spawned { call: CallId, pid: u32, started_ticks: u64 },

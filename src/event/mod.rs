@@ -17,7 +17,7 @@ mod subjects;
 mod task;
 
 pub use agent::AgentEvent;
-pub use call::{CallEvent, CallOutcome, RepeatClass, RiskClass, Stream, Usage};
+pub use call::{CallEvent, CallOutcome, FileChange, RepeatClass, RiskClass, Stream, Usage};
 pub use codec::{DecodeError, UnknownEvent};
 pub use command::{Command, Refusal};
 pub use planning::PlanningEvent;

@@ -46,6 +46,9 @@ pub enum SessionEvent {
         /// How many results are taken over, and how many tasks run.
         reuses: u32,
         reruns: u32,
+        /// The other one came from elsewhere: nothing in it but its plan counts here, and every call is asked about.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        imported: bool,
     },
     /// A process took the lease and goes on.
     Opened { program: String, pid: u32 },

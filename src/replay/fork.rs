@@ -102,6 +102,16 @@ impl ForkPlan {
         Ok(plan)
     }
 
+    /// The session came from elsewhere: nothing but its plan counts here, and every call is asked about.
+    #[must_use]
+    pub fn of_import(mut self) -> Self {
+        if let Some(Event::Session(SessionEvent::Forked { imported, .. })) = self.events.first_mut()
+        {
+            *imported = true;
+        }
+        self
+    }
+
     fn first_events(&self, state: &SessionState, old: &Arc<PlanRevision>) -> Vec<Event> {
         let mut events: Vec<Event> = vec![
             SessionEvent::Forked {
@@ -109,6 +119,7 @@ impl ForkPlan {
                 at: self.at,
                 reuses: self.reuses.len() as u32,
                 reruns: self.reruns.len() as u32,
+                imported: false,
             }
             .into(),
         ];

@@ -137,8 +137,8 @@ impl SessionState {
     pub fn apply(&mut self, record: &Record) {
         let sensible = match &record.event {
             Event::Session(event) => {
-                if matches!(event, crate::event::SessionEvent::Forked { .. }) {
-                    self.start_over();
+                if let crate::event::SessionEvent::Forked { imported, .. } = event {
+                    self.start_over(*imported);
                 }
                 self.session.apply(event, record.at)
             }
@@ -170,7 +170,11 @@ impl SessionState {
     }
 
     /// What a fork does not take over: approvals, questions, what was running, and how the run stood.
-    fn start_over(&mut self) {
+    fn start_over(&mut self, imported: bool) {
+        self.grants.clear();
+        if imported {
+            self.planning.policy_set = crate::model::PolicyOverride::default();
+        }
         self.plan.approval = None;
         self.plan.abandoned = false;
         self.requests.open.clear();
@@ -189,11 +193,7 @@ impl SessionState {
 
     /// Usage and breakers count only the first outcome of a call; a second one changes nothing.
     fn apply_call(&mut self, event: &CallEvent, record: &Record) -> bool {
-        let tool = self
-            .tasks
-            .get(&event.call().task)
-            .and_then(|row| row.call.as_ref())
-            .map(|call| call.tool.clone());
+        let tool = self.tasks.tool_in_flight(event.call()).map(str::to_owned);
         let sensible = self.tasks.apply_call(event, record.at);
         self.agents.note_call(event);
         if let (true, CallEvent::Concluded { outcome, usage, .. }) = (sensible, event) {

@@ -63,6 +63,8 @@ pub struct PlanningSlice {
     pub small_goal: bool,
     /// What kept the last draft from being usable.
     pub trouble: Option<String>,
+    /// The trouble that was there last, also after something else took over.
+    pub last_trouble: Option<String>,
     /// Wishes that the next draft must meet.
     pub wishes: Vec<Wish>,
     /// Wishes that no draft could read.
@@ -227,7 +229,10 @@ impl PlanningSlice {
                 self.ideas.clone_from(ideas);
                 self.brainstormed = true;
             }
-            PlanningEvent::Troubled { what } => self.trouble = Some(what.clone()),
+            PlanningEvent::Troubled { what } => {
+                self.trouble = Some(what.clone());
+                self.last_trouble = Some(what.clone());
+            }
             PlanningEvent::DrafterSet { drafter } => {
                 self.drafter.clone_from(drafter);
                 self.offline = drafter == "offline";

@@ -264,7 +264,7 @@ impl Folding {
 /// How sure one can be of what a call did: its exit code says it.
 fn confidence(outcome: &CallOutcome) -> f64 {
     match outcome {
-        CallOutcome::Exited { code: 0 } => 1.0,
+        CallOutcome::Exited { code: 0 } | CallOutcome::Verified => 1.0,
         CallOutcome::SaidToHaveHappened => 0.5,
         _ => 0.0,
     }

@@ -12,6 +12,9 @@ pub struct SessionSlice {
     pub goal: Option<String>,
     pub workspace: String,
     pub plan_file: Option<String>,
+    /// It goes on from a session that came from elsewhere.
+    #[serde(default)]
+    pub foreign: bool,
     pub created_at: Option<Timestamp>,
     /// How often a process took it up.
     pub openings: u32,
@@ -35,7 +38,10 @@ impl SessionSlice {
                 }
                 return first;
             }
-            SessionEvent::Forked { .. } => self.closed = None,
+            SessionEvent::Forked { imported, .. } => {
+                self.closed = None;
+                self.foreign |= imported;
+            }
             SessionEvent::Opened { .. } => {
                 self.openings += 1;
                 self.closed = None;

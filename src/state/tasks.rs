@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{CallEvent, CallOutcome, RepeatClass, TaskEvent};
+use crate::event::{CallEvent, CallOutcome, FileChange, RepeatClass, TaskEvent};
 use crate::model::{
     Actor, CallId, Failure, LinkKind, MicroDollars, Plan, RunKind, SkipReason, TaskId,
 };
@@ -65,6 +65,9 @@ pub struct CallInFlight {
     pub summary: Arc<str>,
     pub intended_at: Timestamp,
     pub repeat: RepeatClass,
+    /// The file it changes, where that is all it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileChange>,
     /// Process id and start time, once it is known.
     pub process: Option<(u32, u64)>,
     pub output_lines: u64,
@@ -90,6 +93,12 @@ pub struct TaskRow {
     pub failure: Option<Arc<Failure>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<CallInFlight>,
+    /// The last call, if it was ended before its time and nothing came after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<CallInFlight>,
+    /// Calls that the call in flight makes on its own, with their tools.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nested: Vec<(CallId, String)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_outcome: Option<CallOutcome>,
     #[serde(skip_serializing_if = "is_default")]
@@ -112,6 +121,17 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl TaskRow {
+    /// Forgets calls that no longer matter.
+    fn let_go(&mut self) {
+        (self.call, self.cut_short) = (None, None);
+        self.nested.clear();
+    }
+
+    /// The call of which it is not known what it did: one without an outcome, or one that was ended half-way.
+    pub fn doubtful_call(&self) -> Option<&CallInFlight> {
+        self.call.as_ref().or(self.cut_short.as_ref())
+    }
+
     /// How long the task has taken up to `now`, or took.
     pub fn elapsed_ms(&self, now: Timestamp) -> Option<u64> {
         let started = self.started_at?;
@@ -277,7 +297,7 @@ impl TaskTable {
                 row.finished_at = Some(at);
                 row.done_by = *by;
                 row.note = note.as_deref().map(Arc::from);
-                row.call = None;
+                row.let_go();
                 self.set_status(task, TaskStatus::Done)
             }
             TaskEvent::Failed { attempt, failure, retry_in_ms, .. } => {
@@ -287,7 +307,7 @@ impl TaskTable {
                 }
                 row.finished_at = Some(at);
                 row.failure = Some(Arc::new(failure.clone()));
-                row.call = None;
+                row.let_go();
                 row.not_before = retry_in_ms.map(|wait| later(at, wait));
                 let status =
                     if retry_in_ms.is_some() { TaskStatus::Pending } else { TaskStatus::Failed };
@@ -295,7 +315,7 @@ impl TaskTable {
             }
             TaskEvent::Skipped { reason, .. } => {
                 self.rows[task].finished_at = Some(at);
-                self.rows[task].call = None;
+                self.rows[task].let_go();
                 self.set_status(task, TaskStatus::Skipped(*reason))
             }
             TaskEvent::OccurrenceSettled { occurrence, done, .. } => {
@@ -303,7 +323,7 @@ impl TaskTable {
             }
             TaskEvent::Reset { .. } => {
                 let row = &mut self.rows[task];
-                row.call = None;
+                row.let_go();
                 row.occurrences.clear();
                 row.not_before = None;
                 row.started_at = None;
@@ -315,13 +335,13 @@ impl TaskTable {
 
     pub(super) fn apply_call(&mut self, event: &CallEvent, at: Timestamp) -> bool {
         let Some(task) = self.position(&event.call().task) else {
-            // A call within a call of a task: the outer one is what is in flight.
-            return self.has_ancestor(&event.call().task);
+            return self.apply_nested(event);
         };
         let row = &mut self.rows[task];
         match event {
-            CallEvent::Intended { call, tool, input, repeat, .. } => {
+            CallEvent::Intended { call, tool, input, repeat, file, .. } => {
                 let free = row.call.is_none();
+                row.cut_short = None;
                 row.steps += 1;
                 row.call = Some(CallInFlight {
                     call: call.clone(),
@@ -329,6 +349,7 @@ impl TaskTable {
                     summary: summary(input),
                     intended_at: at,
                     repeat: *repeat,
+                    file: file.clone(),
                     process: None,
                     output_lines: 0,
                     last_line: Arc::from(""),
@@ -355,7 +376,9 @@ impl TaskTable {
             // A second outcome for the same call finds nothing in flight: it is counted and changes nothing.
             CallEvent::Concluded { call, outcome, usage, .. } => match in_flight(row, call) {
                 Some(_) => {
-                    row.call = None;
+                    let ended = row.call.take();
+                    row.cut_short = ended.filter(|_| *outcome == CallOutcome::Cancelled);
+                    row.nested.clear();
                     row.tokens = row.tokens.saturating_add(usage.tokens);
                     row.cost = row.cost.saturating_add(usage.cost);
                     row.last_outcome = Some(outcome.clone());
@@ -366,12 +389,68 @@ impl TaskTable {
         }
     }
 
+    /// The task that a nested call is made for.
+    fn caller(&self, call: &CallId) -> Option<usize> {
+        let mut name = call.task.as_str();
+        while let Some((outer, _)) = name.rsplit_once('.') {
+            if let Some(task) = self.position(&TaskId::from(outer)) {
+                return Some(task);
+            }
+            name = outer;
+        }
+        None
+    }
+
+    /// The tool of a call in flight, nested or not.
+    pub(super) fn tool_in_flight(&self, call: &CallId) -> Option<&str> {
+        if let Some(row) = self.get(&call.task) {
+            return row.call.as_ref().map(|open| open.tool.as_str());
+        }
+        let row = self.row(self.caller(call)?);
+        row.nested.iter().find(|(nested, _)| nested == call).map(|(_, tool)| tool.as_str())
+    }
+
+    /// A call that another call makes. What it does, the outer one does: repeating that is as safe as all within it.
+    fn apply_nested(&mut self, event: &CallEvent) -> bool {
+        let Some(task) = self.caller(event.call()) else { return false };
+        let row = &mut self.rows[task];
+        let Some(outer) = &mut row.call else { return false };
+        match event {
+            CallEvent::Intended { call, tool, repeat, .. } => {
+                if *repeat == RepeatClass::Unsafe {
+                    outer.repeat = RepeatClass::Unsafe;
+                }
+                row.nested.push((call.clone(), tool.clone()));
+                true
+            }
+            CallEvent::Spawned { pid, started_ticks, .. } => {
+                outer.process = Some((*pid, *started_ticks));
+                true
+            }
+            CallEvent::Output { text, .. } => {
+                outer.output_lines += text.matches('\n').count() as u64;
+                true
+            }
+            CallEvent::Concluded { call, usage, .. } => {
+                let before = row.nested.len();
+                row.nested.retain(|(nested, _)| nested != call);
+                let known = row.nested.len() < before;
+                if known {
+                    row.tokens = row.tokens.saturating_add(usage.tokens);
+                    row.cost = row.cost.saturating_add(usage.cost);
+                }
+                known
+            }
+        }
+    }
+
     /// Puts everything that was under way back to waiting.
     pub(super) fn let_go(&mut self) {
         for task in 0..self.rows.len() {
             if matches!(self.rows[task].status, TaskStatus::Running | TaskStatus::Yours) {
                 let row = &mut self.rows[task];
-                (row.call, row.started_at, row.finished_at) = (None, None, None);
+                row.let_go();
+                (row.started_at, row.finished_at) = (None, None);
                 self.set_status(task, TaskStatus::Pending);
             }
             self.rows[task].not_before = None;
@@ -417,12 +496,6 @@ impl TaskTable {
 
     pub fn id(&self, task: usize) -> &TaskId {
         &self.wiring.ids[task]
-    }
-
-    /// Whether an id such as `build.2.1` names something within a task of the plan.
-    fn has_ancestor(&self, id: &TaskId) -> bool {
-        let id = id.as_str();
-        id.match_indices('.').any(|(end, _)| self.wiring.index.contains_key(&id[..end]))
     }
 
     pub fn row(&self, task: usize) -> &TaskRow {

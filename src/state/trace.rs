@@ -226,7 +226,7 @@ type Projection = (EntryKind, String, Option<String>);
 fn session(event: &SessionEvent) -> Option<Projection> {
     let text = match event {
         SessionEvent::Created { title, .. } => format!("session created: {title}"),
-        SessionEvent::Forked { parent, at, reuses, reruns } => {
+        SessionEvent::Forked { parent, at, reuses, reruns, .. } => {
             format!("forked from {parent} at event {at}: re-runs {reruns}, reuses {reuses}")
         }
         SessionEvent::Opened { .. } => return None,
@@ -403,6 +403,7 @@ pub fn outcome_words(outcome: &CallOutcome) -> String {
         CallOutcome::CouldNotStart { message } => format!("could not start: {message}"),
         CallOutcome::Errored { failure } => format!("error {}: {}", failure.code, failure.message),
         CallOutcome::SaidToHaveHappened => "said to have happened".to_owned(),
+        CallOutcome::Verified => "verified by what is on disk".to_owned(),
         CallOutcome::GivenUp => "outcome unknown, not counted".to_owned(),
     }
 }

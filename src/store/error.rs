@@ -45,6 +45,8 @@ pub enum StoreError {
     NotOurs { path: PathBuf },
     #[error("the database {} is damaged: {detail}", .path.display())]
     Damaged { path: PathBuf, detail: String },
+    #[error("the file system of {} may only be read", .path.display())]
+    ReadOnlyFiles { path: PathBuf },
     #[error("another process kept the database busy while {doing}")]
     Busy { doing: &'static str },
     #[error("the disk is full while {doing}")]
@@ -93,6 +95,7 @@ impl StoreError {
             Self::NotOurs { .. } => "name another directory with --data-dir; nothing was changed".into(),
             Self::Damaged { path, .. } => format!("put back a copy of {0}, or move it away to start empty; `sqlite3 {0} .recover` may save what is left", path.display()),
             Self::Busy { .. } => "end other Planwright processes that use this data directory, then try again".into(),
+            Self::ReadOnlyFiles { .. } => "mount it for writing, or name another directory with --data-dir".into(),
             Self::Full { .. } => "free some space on the disk, then resume the session".into(),
             Self::Held { .. } => "watch it read-only, or end that process first".into(),
             Self::Fenced { .. } => "it goes on in the other process; open it here to watch".into(),
@@ -142,6 +145,7 @@ impl<T> Doing<T> for Result<T, rusqlite::Error> {
                 StoreError::damaged(database, error.to_string())
             }
             Some(ErrorCode::DiskFull) => StoreError::Full { doing },
+            Some(ErrorCode::ReadOnly) => StoreError::ReadOnlyFiles { path: database.to_owned() },
             _ => StoreError::Sqlite { doing, source: Arc::new(error) },
         })
     }

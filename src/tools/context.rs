@@ -9,7 +9,8 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::invoke::{Finished, ToolCall, Toolbox};
+use super::call::{Finished, ToolCall};
+use super::invoke::Toolbox;
 use super::meta::{Effect, ToolMeta};
 use super::subtasks::Subtasks;
 use super::todo::TodoList;

@@ -8,10 +8,12 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::context::Progress;
-use super::invoke::{
-    Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing,
+use super::call::{
+    Bracket, Conclusion, Finished, Intent, PermissionAnswer, PermissionAsk, Standing,
 };
+use super::context::Progress;
+use super::invoke::Parts;
+use super::mcp::Servers;
 use super::offline::OfflineSubtasks;
 use super::registry::Registry;
 use super::sandbox::Sandbox;
@@ -109,6 +111,7 @@ impl Fixture {
         };
         let mut parts = Parts {
             registry: builtin::registry(),
+            servers: Servers::default(),
             workspace: Arc::new(Workspace::open(directory.path(), &[], &[]).unwrap()),
             settings: ToolSettings::default(),
             sandbox: Sandbox::none("tests have no helper"),

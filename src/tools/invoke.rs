@@ -1,186 +1,39 @@
 //! The one way to call a tool: check, resolve, decide, have the intent journaled, run, have the outcome journaled.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::builtin::Questions;
 use super::cache::ResultCache;
-use super::context::{HeldPermit, Permits, Progress, Services, ToolContext, ToolFilter};
-use super::history::{Observation, ToolChoice};
-use super::meta::{RepeatKind, Resolved};
-use super::permission::{
-    AskReason, Because, Offers, PermissionInput, PlanGrant, Rule, SandboxState, Stage, Verdict,
-    decide,
+use super::call::{
+    Bracket, Conclusion, Finished, Intent, PermissionAnswer, PermissionAsk, Standing, ToolCall,
 };
+use super::catalog::Catalog;
+use super::context::{Permits, Services, ToolContext};
+use super::history::Observation;
+use super::mcp::{ServerReport, Servers};
+use super::meta::Resolved;
+use super::permission::{Because, PermissionInput, SandboxState, Verdict, decide};
 use super::registry::Registry;
+use super::repetition::CallMemory;
+use super::secrets::{redact, secret_in};
 use super::settings::ToolSettings;
 use super::tool::{Answer, Code, StoreWrite, Tool, ToolError};
 use super::workspace::Workspace;
-use crate::event::RiskClass;
-use crate::model::{ApprovalPolicy, Autonomy, CallId, Digest, ToolResult};
+use crate::model::{CallId, Digest};
 use crate::text::Redactor;
-
-/// A call that somebody wants made.
-#[derive(Clone, Debug)]
-pub struct ToolCall {
-    pub id: CallId,
-    pub tool: String,
-    pub args: Value,
-    /// Why this tool, where there was a choice.
-    pub choice: Option<ToolChoice>,
-    /// The hash of arguments that failed before, if this is a retry that must change something.
-    pub failed_args: Option<Digest>,
-    pub filter: ToolFilter,
-    pub cancel: CancellationToken,
-    pub held: HeldPermit,
-}
-
-impl ToolCall {
-    pub fn new(id: CallId, tool: &str, args: Value) -> Self {
-        Self {
-            id,
-            tool: tool.to_owned(),
-            args,
-            choice: None,
-            failed_args: None,
-            filter: ToolFilter::default(),
-            cancel: CancellationToken::new(),
-            held: HeldPermit::default(),
-        }
-    }
-}
-
-/// What decides about a call besides the call itself, as it is right now.
-#[derive(Clone, Debug, Default)]
-pub struct Standing {
-    pub stage: Stage,
-    pub autonomy: Autonomy,
-    pub approval_policy: ApprovalPolicy,
-    pub plan: Option<PlanGrant>,
-    pub rules: Vec<Rule>,
-    pub grants: Vec<Rule>,
-    pub in_doubt: bool,
-    pub first_after_import: bool,
-    /// The breaker of the tool refuses calls for so many milliseconds.
-    pub breaker_open_ms: Option<u64>,
-    /// What has been produced so far, by the names that tools have as prerequisites.
-    pub produced: BTreeSet<String>,
-}
-
-/// A call that is about to start. Durable before anything runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Intent {
-    pub call: CallId,
-    pub tool: String,
-    pub version: String,
-    pub args: Value,
-    pub args_hash: Digest,
-    pub class: RiskClass,
-    pub repeat: RepeatKind,
-    pub resolved: Resolved,
-    pub because: Because,
-    pub choice: Option<ToolChoice>,
-}
-
-/// A question to the person.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PermissionAsk {
-    pub call: CallId,
-    pub tool: String,
-    pub class: RiskClass,
-    pub resolved: Resolved,
-    pub why: AskReason,
-    pub offers: Offers,
-    /// What an answer *once* is bound to.
-    pub binding: Digest,
-    pub sandbox: SandboxState,
-}
-
-/// What the person said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "answer", rename_all = "snake_case")]
-pub enum PermissionAnswer {
-    Once,
-    /// For this session; the rule becomes a grant.
-    Session {
-        rule: Rule,
-    },
-    /// The class, for the rest of the phase.
-    Phase,
-    /// From now on; the rule goes into the person's own config.
-    Always {
-        rule: Rule,
-    },
-    Deny {
-        reason: String,
-    },
-    /// Ends the task.
-    Stop,
-    /// Nobody is there to answer.
-    Nobody,
-}
-
-/// How a call ended, with everything that is committed together.
-#[derive(Clone, Debug)]
-pub struct Conclusion {
-    pub call: CallId,
-    pub tool: String,
-    pub result: ToolResult,
-    pub writes: Vec<StoreWrite>,
-    /// The whole output, redacted, where the result holds only part of it.
-    pub full_output: Option<String>,
-    pub after_hash: Option<Digest>,
-    pub protected_changes: Vec<String>,
-    pub elapsed: Duration,
-}
-
-/// What the caller gets.
-#[derive(Clone, Debug)]
-pub struct Finished {
-    pub result: ToolResult,
-    pub cache_hit: bool,
-    /// How the call was decided, unless it never came to that.
-    pub verdict: Option<Verdict>,
-    pub protected_changes: Vec<String>,
-}
-
-impl Finished {
-    fn unstarted(error: ToolError, verdict: Option<Verdict>) -> Self {
-        let result = ToolResult::failure(&error.into());
-        Self { result, cache_hit: false, verdict, protected_changes: Vec::new() }
-    }
-}
-
-/// What stands around every call: it knows the policy, asks the person, and journals.
-pub trait Bracket: Send + Sync {
-    fn standing(&self, call: &ToolCall) -> Standing;
-
-    /// Asks the person. Grants and rules that follow from the answer are the bracket's to keep.
-    fn ask<'a>(&'a self, ask: &'a PermissionAsk) -> BoxFuture<'a, PermissionAnswer>;
-
-    /// Makes the intent durable. An error means that nothing is started.
-    fn intend<'a>(&'a self, intent: &'a Intent) -> BoxFuture<'a, Result<(), String>>;
-
-    /// Makes the outcome durable, with the writes in the same commit. An error replaces the result.
-    fn conclude<'a>(&'a self, conclusion: &'a Conclusion) -> BoxFuture<'a, Result<(), String>>;
-
-    /// Takes notice of something that happens while a call runs.
-    fn progress(&self, call: &CallId, progress: Progress);
-}
 
 /// Everything that calls share. Cheap to clone.
 #[derive(Clone)]
 pub struct Toolbox(Arc<Inner>);
 
 struct Inner {
+    catalog: Catalog,
     parts: Parts,
     cache: ResultCache,
     questions: Questions,
@@ -190,6 +43,8 @@ struct Inner {
 /// What a toolbox is made of.
 pub struct Parts {
     pub registry: Registry,
+    /// Servers whose tools join the registry when they are first needed.
+    pub servers: Servers,
     pub workspace: Arc<Workspace>,
     pub settings: ToolSettings,
     pub sandbox: super::sandbox::Sandbox,
@@ -209,43 +64,16 @@ impl std::fmt::Debug for Parts {
 
 impl std::fmt::Debug for Toolbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Toolbox").field("parts", &self.0.parts).finish_non_exhaustive()
-    }
-}
-
-/// What is remembered about calls to notice repetition.
-#[derive(Debug, Default)]
-struct CallMemory(Mutex<Remembered>);
-
-#[derive(Debug, Default)]
-struct Remembered {
-    /// The last call of each task and how often it was made in a row.
-    last: BTreeMap<String, (Digest, u32)>,
-    denied: BTreeSet<Digest>,
-}
-
-impl CallMemory {
-    /// Counts a call and returns how many like it came right before.
-    fn count(&self, task: &str, hash: &Digest) -> u32 {
-        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = remembered.last.entry(task.to_owned()).or_insert_with(|| (hash.clone(), 0));
-        if entry.0 != *hash {
-            *entry = (hash.clone(), 0);
-        }
-        let before = entry.1;
-        entry.1 += 1;
-        before
-    }
-
-    /// Remembers a denial; true if the same call was denied before.
-    fn denied_again(&self, hash: &Digest) -> bool {
-        !self.0.lock().unwrap_or_else(PoisonError::into_inner).denied.insert(hash.clone())
+        f.debug_struct("Toolbox").field("catalog", &self.0.catalog).finish_non_exhaustive()
     }
 }
 
 impl Toolbox {
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(mut parts: Parts) -> Self {
+        let registry = std::mem::take(&mut parts.registry);
+        let servers = std::mem::take(&mut parts.servers);
         Self(Arc::new(Inner {
+            catalog: Catalog::new(registry, servers),
             parts,
             cache: ResultCache::default(),
             questions: Questions::default(),
@@ -257,8 +85,24 @@ impl Toolbox {
         &self.0.questions
     }
 
-    pub fn registry(&self) -> &Registry {
-        &self.0.parts.registry
+    /// The tools there are now.
+    pub fn registry(&self) -> Arc<Registry> {
+        self.0.catalog.registry()
+    }
+
+    /// Whether there is such a tool, or a server that may have it once it is reached.
+    pub fn may_offer(&self, name: &str) -> bool {
+        self.registry().get(name).is_some() || self.0.catalog.has_server_of(name)
+    }
+
+    /// Connects to the servers, the first time it is asked, so that their tools can be seen and called.
+    pub async fn reach_servers(&self) -> Vec<ServerReport> {
+        self.0.catalog.reach().await
+    }
+
+    /// Ends the servers that were started.
+    pub async fn stop_servers(&self) {
+        self.0.catalog.stop().await;
     }
 
     pub fn workspace(&self) -> &Arc<Workspace> {
@@ -309,6 +153,7 @@ impl Toolbox {
 
     /// Makes one call. There is no other way to start a tool.
     pub async fn invoke(&self, call: ToolCall) -> Finished {
+        self.0.catalog.catch_up(&call.tool).await;
         let standing = self.bracket().standing(&call);
         let prepared = match self.prepare(&call, &standing) {
             Ok(prepared) => prepared,
@@ -323,7 +168,8 @@ impl Toolbox {
 
     /// Everything that can be known without asking or running.
     fn prepare(&self, call: &ToolCall, standing: &Standing) -> Result<Prepared, ToolError> {
-        let tool = self.0.parts.registry.get(&call.tool).ok_or_else(|| self.unknown(&call.tool))?;
+        let registry = self.registry();
+        let tool = registry.get(&call.tool).ok_or_else(|| unknown(&registry, &call.tool))?;
         let meta = tool.meta();
         if !call.filter.admits(meta) {
             let message = format!("{} cannot be used here", meta.name);
@@ -355,12 +201,6 @@ impl Toolbox {
             unknown_fields: checked.unknown_fields,
             approved: false,
         })
-    }
-
-    fn unknown(&self, name: &str) -> ToolError {
-        let near = self.0.parts.registry.nearest(name);
-        let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        ToolError::new(Code::UnknownTool, format!("there is no tool {name}{hint}"))
     }
 
     fn context(&self, call: &ToolCall) -> ToolContext {
@@ -594,29 +434,6 @@ impl Prepared {
     }
 }
 
-/// What the disk says about a call whose outcome is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verification {
-    /// The file holds what the call was to write.
-    Happened,
-    /// The file holds what it held before.
-    NotYet,
-    /// Neither; the person decides.
-    Unknown,
-}
-
-/// Looks at the disk for a call of a verifiable tool (trust 3.6). Anything else is unknown.
-pub fn verify(resolved: &Resolved, workspace: &Workspace) -> Verification {
-    let ([touched], Some(after)) = (resolved.paths.as_slice(), &resolved.after_hash) else {
-        return Verification::Unknown;
-    };
-    match workspace.fingerprint(&touched.path, super::workspace::LARGEST) {
-        Ok(now) if now.as_ref() == Some(after) => Verification::Happened,
-        Ok(now) if now == resolved.before_hash => Verification::NotYet,
-        _ => Verification::Unknown,
-    }
-}
-
 /// Runs within the time limit. A panic is a failure of this call and of nothing else.
 async fn run(prepared: &Prepared, cancel: &CancellationToken) -> Answer {
     let limit = prepared.tool.meta().time_limit;
@@ -638,49 +455,16 @@ async fn run(prepared: &Prepared, cancel: &CancellationToken) -> Answer {
     }
 }
 
+fn unknown(registry: &Registry, name: &str) -> ToolError {
+    let near = registry.nearest(name);
+    let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    ToolError::new(Code::UnknownTool, format!("there is no tool {name}{hint}"))
+}
+
 fn code_named(name: &str) -> Code {
     match name {
         "secret_in_arguments" => Code::SecretInArguments,
         "denied" => Code::Denied,
         _ => Code::Refused,
-    }
-}
-
-/// The first place in the arguments that redaction would change.
-fn secret_in(args: &Value, redactor: &Redactor) -> Option<String> {
-    fn visit(value: &Value, place: &str, redactor: &Redactor) -> Option<String> {
-        match value {
-            Value::String(text) => redactor.would_change(text).then(|| place.to_owned()),
-            Value::Array(items) => items.iter().enumerate().find_map(|(position, item)| {
-                visit(item, &format!("{place}[{position}]"), redactor)
-            }),
-            Value::Object(fields) => fields.iter().find_map(|(name, item)| {
-                let inner = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
-                if redactor.would_change(name) {
-                    Some(inner)
-                } else {
-                    visit(item, &inner, redactor)
-                }
-            }),
-            Value::Null | Value::Bool(_) | Value::Number(_) => None,
-        }
-    }
-    visit(args, "", redactor).or_else(|| {
-        // A name and its value together may give away what neither does alone.
-        let text = crate::model::canonical_json(args);
-        redactor.would_change(&text).then(|| "the arguments".to_owned())
-    })
-}
-
-fn redact(value: &mut Value, redactor: &Redactor) {
-    match value {
-        Value::String(text) => {
-            if let std::borrow::Cow::Owned(redacted) = redactor.redact(text) {
-                *text = redacted;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| redact(item, redactor)),
-        Value::Object(fields) => fields.values_mut().for_each(|item| redact(item, redactor)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

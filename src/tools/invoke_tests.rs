@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::call::PermissionAnswer;
 use super::context::ToolContext;
 use super::fixture::{Fixture, registry_with};
-use super::invoke::PermissionAnswer;
 use super::meta::{Effect, Resolved, ToolMeta};
 use super::permission::{Because, Matching};
 use super::tool::{Answer, StoreWrite, Tool, ToolError};
@@ -278,17 +278,18 @@ fn the_disk_tells_whether_a_write_happened() {
         Resolved::new(Effect::Write, json!({})).touching(workspace.touch("a").unwrap());
     resolved.before_hash = hash("old");
     resolved.after_hash = hash("new");
+    let mut change = resolved.file_change().unwrap();
     for (text, expected) in [
         ("old", Verification::NotYet),
         ("new", Verification::Happened),
         ("other", Verification::Unknown),
     ] {
         fixture.file("a", text);
-        assert_eq!(verify(&resolved, workspace), expected, "{text}");
+        assert_eq!(verify(&change, workspace), expected, "{text}");
     }
-    resolved.before_hash = None;
+    change.before = None;
     std::fs::remove_file(fixture.root().join("a")).unwrap();
-    assert_eq!(verify(&resolved, workspace), Verification::NotYet);
+    assert_eq!(verify(&change, workspace), Verification::NotYet);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::{RepeatClass, RiskClass};
+use crate::event::{FileChange, RepeatClass, RiskClass};
 use crate::model::Digest;
 
 /// What a call does, as the table of permissions tells calls apart. It comes from the code of a tool or from the
@@ -207,6 +207,15 @@ impl Resolved {
             pin: None,
             args,
         }
+    }
+
+    /// What the call does to the one file it touches, where both sides are known.
+    pub fn file_change(&self) -> Option<FileChange> {
+        let ([touched], Some(after)) = (self.paths.as_slice(), &self.after_hash) else {
+            return None;
+        };
+        let (path, before) = (touched.path.clone(), self.before_hash.clone());
+        Some(FileChange { path, before, after: after.clone() })
     }
 
     pub fn touching(mut self, path: TouchedPath) -> Self {

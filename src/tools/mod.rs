@@ -7,6 +7,8 @@
 
 pub mod builtin;
 pub mod cache;
+pub mod call;
+mod catalog;
 pub mod context;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -21,26 +23,30 @@ pub mod offline;
 pub mod permission;
 pub mod process;
 pub mod registry;
+mod repetition;
 pub mod sandbox;
 pub mod schema;
+mod secrets;
 pub mod settings;
 pub mod subtasks;
 pub mod todo;
 pub mod tool;
+pub mod verify;
 pub mod walk;
 pub mod web;
 pub mod workspace;
 
+pub use call::{
+    Bracket, Conclusion, Finished, Intent, PermissionAnswer, PermissionAsk, Standing, ToolCall,
+};
 pub use context::{Permits, Progress, Services, ToolContext, ToolFilter};
 pub use history::{Observation, ToolChoice};
-pub use invoke::{
-    Bracket, Conclusion, Finished, Intent, Parts, PermissionAnswer, PermissionAsk, Standing,
-    ToolCall, Toolbox, Verification, verify,
-};
+pub use invoke::{Parts, Toolbox};
 pub use meta::{Effect, Pin, PinStanding, RepeatKind, Resolved, Source, ToolMeta, TouchedPath};
 pub use permission::{PermissionInput, Rule, Verdict};
 pub use registry::Registry;
 pub use settings::{McpReach, McpServer, ToolSettings, WebSettings};
 pub use subtasks::{SubtaskRequest, Subtasks};
 pub use tool::{Answer, Code, StoreWrite, Tool, ToolError};
+pub use verify::{Verification, verify};
 pub use workspace::Workspace;

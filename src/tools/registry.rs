@@ -51,6 +51,12 @@ impl Registry {
         Ok(())
     }
 
+    /// Takes away the tools whose names begin like this.
+    pub fn remove_beginning(&mut self, start: &str) {
+        self.tools.retain(|name, _| !name.starts_with(start));
+        self.aliases.retain(|_, name| !name.starts_with(start));
+    }
+
     /// A tool by its name, by another name it goes by, or by its wire name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools

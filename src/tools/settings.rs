@@ -36,7 +36,7 @@ impl Default for ToolSettings {
             result_char_limit: 1500,
             model_output_bytes: 1024 * 1024,
             kept_output_bytes: 64 * 1024 * 1024,
-            command_time: Duration::from_secs(120),
+            command_time: Duration::from_secs(crate::config::COMMAND_TIME_SEC),
             test_command: None,
             environment: Vec::new(),
             readable: Vec::new(),

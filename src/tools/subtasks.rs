@@ -27,8 +27,15 @@ pub trait Subtasks: Send + Sync {
     fn model(&self) -> &str;
 }
 
+/// The task that comes first, the one that needs it, and how sure that is.
+pub type Edge = (usize, usize, f64);
+
 /// Asks a model which task needs which. Used at most once for a set of tasks without dependencies.
 pub trait EdgeInference: Send + Sync {
-    /// Edges as (from, to, confidence) by position.
-    fn edges<'a>(&'a self, tasks: &'a [String]) -> BoxFuture<'a, Vec<(usize, usize, f64)>>;
+    /// Edges by position; none where the model could not be asked.
+    fn edges<'a>(
+        &'a self,
+        tasks: &'a [String],
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Option<Vec<Edge>>>;
 }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use super::session::{Outside, Returned};
-use crate::text::clean_line;
+use crate::text::{clean, clean_line};
 
 /// The longest text that is put on the clipboard; terminals refuse more.
 const CLIPBOARD: usize = 74_000;
@@ -47,7 +47,7 @@ async fn page(text: &str) -> io::Result<()> {
     if let Some(mut input) = pager.stdin.take() {
         use tokio::io::AsyncWriteExt as _;
         // A pager that is left early closes its end.
-        let _ = input.write_all(text.as_bytes()).await;
+        let _ = input.write_all(clean(text).as_bytes()).await;
     }
     pager.wait().await.map(|_| ())
 }

@@ -88,23 +88,20 @@ fn a_config_is_written_once_and_explains_itself() {
     let path = place.dir.path().join("config.toml");
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("#jobs = 3") && text.contains("[keys]"));
-    // The test's own helper empties the file before each command, so the second time is asked for by hand.
-    let again = std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"))
-        .args(["config", "init"])
-        .env("PLANWRIGHT_CONFIG", {
-            std::fs::write(&path, "jobs = 7\n").unwrap();
-            &path
-        })
-        .output()
-        .unwrap();
+    // The helper of these tests empties the file before each command; what a person wrote must stay.
+    std::fs::write(&path, "jobs = 7\n").unwrap();
+    let by_hand = |args: &[&str]| {
+        std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+            .args(args)
+            .env("PLANWRIGHT_CONFIG", &path)
+            .output()
+            .unwrap()
+    };
+    let again = by_hand(&["config", "init"]);
     assert_eq!(again.status.code(), Some(2));
     assert!(stderr(&again).contains("--force"), "{}", stderr(&again));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "jobs = 7\n");
-    let show = std::process::Command::new(assert_cmd::cargo::cargo_bin("planwright"))
-        .args(["config", "show"])
-        .env("PLANWRIGHT_CONFIG", &path)
-        .output()
-        .unwrap();
+    let show = by_hand(&["config", "show"]);
     let shown = stdout(&show);
     let jobs = shown.lines().find(|line| line.starts_with("jobs ")).unwrap();
     assert!(jobs.contains('7') && jobs.contains("config.toml"), "{jobs}");

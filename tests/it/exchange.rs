@@ -437,7 +437,7 @@ fn steps_are_found_by_their_part_of_the_loop() {
     }
 }
 
-const CODEX: &str = r#"{"timestamp":"2026-01-05T10:00:00.000Z","type":"session_meta","payload":{"id":"x","cwd":"/srv/app"}}
+pub const CODEX: &str = r#"{"timestamp":"2026-01-05T10:00:00.000Z","type":"session_meta","payload":{"id":"x","cwd":"/srv/app"}}
 {"timestamp":"2026-01-05T10:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Mend the parser"}]}}
 {"timestamp":"2026-01-05T10:00:02.000Z","type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"Look at the grammar first"}]}}
 {"timestamp":"2026-01-05T10:00:03.000Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"ls\"]}","call_id":"c1"}}
@@ -445,7 +445,7 @@ const CODEX: &str = r#"{"timestamp":"2026-01-05T10:00:00.000Z","type":"session_m
 {"timestamp":"2026-01-05T10:00:05.000Z","type":"sparkle","payload":{"new":"thing"}}
 "#;
 
-const CLAUDE: &str = r#"{"type":"summary","summary":"Parser work","leafUuid":"1"}
+pub const CLAUDE: &str = r#"{"type":"summary","summary":"Parser work","leafUuid":"1"}
 {"type":"user","uuid":"1","sessionId":"s","cwd":"/srv/app","timestamp":"2026-01-05T10:00:00.000Z","message":{"role":"user","content":"Mend the parser"}}
 {"type":"assistant","uuid":"2","sessionId":"s","timestamp":"2026-01-05T10:00:01.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Grammar first"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}
 {"type":"user","uuid":"3","sessionId":"s","timestamp":"2026-01-05T10:00:02.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"grammar.rs"}]}}

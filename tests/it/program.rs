@@ -17,6 +17,7 @@ impl Place {
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("work")).unwrap();
+        std::fs::write(dir.path().join("config.toml"), "").unwrap();
         Self { dir }
     }
 

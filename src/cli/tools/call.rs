@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{ask, complain, no_tool, registry, rules, servers_for};
+use super::{ask, complain, in_directory, no_tool, registry, rules, servers_for};
 use crate::app::App;
 use crate::cli::{Exit, Out, Problem, Shared};
 use crate::kit::{self, StoreServices};
@@ -18,8 +18,8 @@ use crate::tools::context::Progress;
 use crate::tools::offline::OfflineSubtasks;
 use crate::tools::sandbox::Sandbox;
 use crate::tools::{
-    Bracket, Conclusion, Intent, Parts, PermissionAnswer, PermissionAsk, Permits, Rule, Services,
-    Standing, ToolCall, Toolbox, Workspace,
+    Bracket, Conclusion, Intent, Parts, PermissionAnswer, PermissionAsk, Permits, Pin, PinStanding,
+    Rule, Services, Standing, ToolCall, Toolbox, Workspace,
 };
 
 /// Stands around calls from the command line: the person's rules decide, the person is asked if there is one.
@@ -48,6 +48,10 @@ impl Bracket for CommandLine {
                 ask::say(&format!("{} needs your answer: {}", asked.tool, asked.why.words()));
                 if let Some(rule) = &asked.offers.rule {
                     ask::say(&format!("  a rule in the config would do: {}", rule.words()));
+                }
+                let approved = |pin: &Pin| pin.standing == PinStanding::Approved;
+                if asked.resolved.pin.as_ref().is_some_and(|pin| !approved(pin)) {
+                    ask::say(&format!("  planwright tools trust {} approves it", asked.tool));
                 }
                 return PermissionAnswer::Nobody;
             }
@@ -116,13 +120,20 @@ pub(super) async fn call(
     })?;
     let here = std::env::current_dir().context("finding the current directory")?;
     let directory = workspace.map_or(here.clone(), |given| here.join(given));
+    let app = &in_directory(app, &directory)?;
     let store = app.open_store()?;
     let servers = servers_for(app, name);
     let (registry, reports) = registry(&servers).await;
-    complain(&reports);
-    if registry.get(name).is_none() && reports.iter().all(|report| report.outcome.is_ok()) {
-        return Err(no_tool(&registry, name));
+    if registry.get(name).is_none() {
+        servers.stop().await;
+        return Err(match reports.into_iter().find_map(|report| report.outcome.err()) {
+            Some(why) => {
+                Problem::failed(why).remedy("planwright doctor looks at every server").into()
+            }
+            None => no_tool(&registry, name),
+        });
     }
+    complain(&reports);
     let places = kit::forbidden(app.data_dir(), &app.config_path);
     let workspace = Workspace::open(&directory, &app.settings.tools.roots, &places)
         .map_err(|error| Problem::usage(error.message))?;
@@ -130,6 +141,7 @@ pub(super) async fn call(
     let services = StoreServices::new(store.reader()?);
     let toolbox = Toolbox::new(Parts {
         registry,
+        servers: servers.clone(),
         workspace: Arc::new(workspace),
         settings: kit::tool_settings(&app.settings),
         sandbox: Sandbox::of_this_program(),

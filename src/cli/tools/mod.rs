@@ -5,8 +5,9 @@ mod call;
 mod listing;
 pub(crate) mod rules;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::session::block_on;
@@ -75,6 +76,11 @@ enum RulesCommand {
 pub(super) fn tools(shared: &Shared, args: &ToolsArgs) -> anyhow::Result<Exit> {
     crate::tools::sandbox::protect_self();
     let app = App::settings_only(shared)?;
+    let app = match &args.what {
+        // It finds the settings of the project itself: its workspace may be another one.
+        Some(ToolsCommand::Call { .. }) => app,
+        _ => in_this_directory(&app)?,
+    };
     match args.what.as_ref().unwrap_or(&ToolsCommand::List { task: None }) {
         ToolsCommand::List { task } => block_on(listing::list(shared, &app, task.as_deref())),
         ToolsCommand::Show { name, task } => {
@@ -90,6 +96,20 @@ pub(super) fn tools(shared: &Shared, args: &ToolsArgs) -> anyhow::Result<Exit> {
             RulesCommand::Revoke { number } => rules::revoke(&app, *number),
         },
     }
+}
+
+/// With the settings of the project here, saying what does not count.
+fn in_this_directory(app: &App) -> anyhow::Result<App> {
+    in_directory(app, &std::env::current_dir().context("finding the current directory")?)
+}
+
+fn in_directory(app: &App, directory: &Path) -> anyhow::Result<App> {
+    let reader = app.read_store()?.map(|store| store.reader()).transpose()?;
+    let app = app.in_workspace(directory, reader.as_ref())?;
+    if let Some(notice) = app.project_notice() {
+        ask::say(&crate::text::clean_line(&notice));
+    }
+    Ok(app)
 }
 
 /// The built-in tools and those of the servers.

@@ -14,8 +14,12 @@ use crate::tools::permission::{Matching, RuleEffect};
 pub(super) fn list(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
     let mut out = Out::new();
     let rules = kit::rules(&app.settings);
-    for (position, rule) in rules.iter().enumerate() {
-        let words = crate::text::clean_line(&rule.words()).into_owned();
+    let configured = rules.iter().zip(&app.settings.permissions);
+    for (position, (rule, configured)) in configured.enumerate() {
+        let mut words = crate::text::clean_line(&rule.words()).into_owned();
+        if configured.from_project {
+            words.push_str(", by the project");
+        }
         if shared.json {
             out.line(
                 &serde_json::json!({ "number": position + 1, "words": words, "rule": rule })
@@ -38,6 +42,11 @@ pub(super) fn revoke(app: &App, number: usize) -> anyhow::Result<Exit> {
             .remedy("planwright tools rules list shows them")
             .into());
     };
+    if app.settings.permissions[number - 1].from_project {
+        return Err(Problem::usage(format!("rule {number} is the project's, not yours"))
+            .remedy(format!("it stands in {}", crate::config::PROJECT_FILE))
+            .into());
+    }
     let words = rule.words();
     edit(&app.config_path, |document| {
         let mut left = number - 1;

@@ -10,6 +10,7 @@ mod asking;
 mod assets;
 mod choosing;
 mod docs;
+mod edges;
 mod executor;
 mod finishing;
 mod framing;

@@ -36,13 +36,13 @@ pub type SharedSay = Arc<dyn Fn(AgentEvent) + Send + Sync>;
 
 /// Runs subtasks with the executor's model.
 pub struct AgentSubtasks {
-    dialogue: Arc<Dialogue>,
+    pub(super) dialogue: Arc<Dialogue>,
     prompts: Arc<Prompts>,
     recipes: Arc<Recipes>,
-    clock: Clock,
-    next_ask: Arc<AtomicU32>,
-    asking: Arc<Mutex<()>>,
-    say: SharedSay,
+    pub(super) clock: Clock,
+    pub(super) next_ask: Arc<AtomicU32>,
+    pub(super) asking: Arc<Mutex<()>>,
+    pub(super) say: SharedSay,
     model: String,
 }
 

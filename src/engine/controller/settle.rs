@@ -123,7 +123,10 @@ mod tests {
     use super::*;
     use crate::engine::controller::decide;
     use crate::event::{Command, Event, PlanEvent, PlanningEvent, Record};
-    use crate::model::{GraphFacts, PlanLimits, PolicyOverride};
+    use crate::model::{
+        GraphFacts, Link, Moment, Plan, PlanLimits, PolicyOverride, RunKind, Schedule,
+        ScheduledBlock, TaskNode,
+    };
     use crate::planning::export::{self, PlanExport};
     use crate::planning::goal_plan::{GoalRequest, plan_goal};
     use crate::planning::offline::Library;
@@ -230,66 +233,83 @@ mod tests {
         assert!(text.contains("waiting for "), "{text}");
     }
 
+    /// Two steps, the second after the first, both twice: this week and the next.
+    fn routine() -> (SessionState, Timestamp) {
+        let start: Moment = "2026-06-08T09:00:00Z".parse().unwrap();
+        let mut schedule = Schedule::new("UTC", start, start.plus_minutes(15 * 24 * 60));
+        for (step, minute) in [("collect", 0), ("review", 60)] {
+            for week in 0..2u32 {
+                let from = start.plus_minutes(minute + i64::from(week) * 7 * 24 * 60);
+                let mut block = ScheduledBlock::new(step, step, from, from.plus_minutes(30), "UTC");
+                block.id = format!("{step}@{}#1", week + 1);
+                block.occurrence = Some(week + 1);
+                schedule.blocks.push(block);
+            }
+        }
+        let mut tasks: Vec<TaskNode> =
+            ["collect", "review"].map(|step| TaskNode::new(step, step)).into();
+        for task in &mut tasks {
+            task.run = RunKind::Human {};
+        }
+        tasks[1].dependencies = vec![Link::finish_to_start("collect")];
+        let plan = Plan { title: "Review".into(), tasks, ..Plan::default() };
+        let hash = plan.digest().unwrap();
+        let facts = GraphFacts { depth: vec![0, 1], ..GraphFacts::default() };
+        let mut state = SessionState::default();
+        let events: Vec<Event> = vec![
+            PlanningEvent::ScheduleDrafted { schedule: Arc::new(schedule), by: "you".into() }
+                .into(),
+            PlanEvent::Proposed {
+                revision: 1,
+                hash: hash.clone(),
+                plan: Arc::new(plan),
+                facts: Arc::new(facts),
+                normalization: Vec::new(),
+            }
+            .into(),
+            PlanEvent::Approved { hash, by: Actor::Person }.into(),
+        ];
+        tell(&mut state, events, start.at);
+        (state, start.at)
+    }
+
+    fn say(state: &mut SessionState, task: &str, time: u32, done: bool, at: Timestamp) -> String {
+        let command = Command::Settle {
+            task: task.into(),
+            occurrence: Some(time),
+            done,
+            note: None,
+            by: Actor::Person,
+        };
+        let decision = decide(state, &command, 3, at);
+        let text = format!("{:?}", decision.events);
+        tell(state, decision.events, at);
+        text
+    }
+
     #[test]
     fn a_repeating_task_is_done_time_by_time_and_as_a_whole_after_the_last() {
-        let (mut state, start) = approved("weekly review routine");
-        let mut repeat: Vec<TaskId> = state.tasks.iter().map(|(id, _)| id.clone()).collect();
-        repeat.retain(|id| state.open_occurrences(id).len() > 1);
-        let repeating = repeat
-            .iter()
-            .find(|id| state.unmet(state.tasks.position(id).unwrap(), Some(1)).is_empty())
-            .expect("a routine repeats")
-            .clone();
-        let all = state.open_occurrences(&repeating);
-        let last = *all.last().unwrap();
-        for occurrence in &all {
-            let position = state.tasks.position(&repeating).unwrap();
-            assert_ne!(state.tasks.row(position).status, TaskStatus::Done);
-            let command = Command::Settle {
-                task: repeating.clone(),
-                occurrence: Some(*occurrence),
-                done: *occurrence != last,
-                note: None,
-                by: Actor::Person,
-            };
-            let decision = decide(&state, &command, 3, start);
-            tell(&mut state, decision.events, start);
-        }
-        assert_eq!(state.tasks.get(&repeating).unwrap().status, TaskStatus::Done);
+        let (mut state, start) = routine();
+        assert_eq!(state.due(start, &TimeZone::UTC).len(), 2);
+        say(&mut state, "collect", 1, true, start);
+        let collect = |state: &SessionState| state.tasks.get(&"collect".into()).unwrap().status;
+        assert_eq!(collect(&state), TaskStatus::Yours);
+        let due = state.due(start, &TimeZone::UTC);
+        assert_eq!((due[0].status, due[1].ready), (TaskStatus::Done, true));
+        say(&mut state, "collect", 2, false, start);
+        assert_eq!(collect(&state), TaskStatus::Done);
+        assert!(say(&mut state, "collect", 2, true, start).contains("Refused"));
         assert_eq!(state.totals.anomalies, 0);
     }
 
     #[test]
     fn a_step_of_a_routine_waits_for_the_step_before_it_of_the_same_time_only() {
-        let (mut state, start) = approved("weekly review routine");
-        let steps: Vec<TaskId> = state
-            .tasks
-            .iter()
-            .map(|(id, _)| id.clone())
-            .filter(|id| state.open_occurrences(id).len() > 1)
-            .collect();
-        let waits = |state: &SessionState, id: &TaskId| {
-            !state.unmet(state.tasks.position(id).unwrap(), Some(1)).is_empty()
-        };
-        let Some(second) = steps.iter().find(|id| waits(&state, id)).cloned() else {
-            // This routine has one step only; nothing waits within a week.
-            return;
-        };
-        for id in steps.iter().filter(|id| **id != second) {
-            let command = Command::Settle {
-                task: id.clone(),
-                occurrence: Some(1),
-                done: true,
-                note: None,
-                by: Actor::Person,
-            };
-            let decision = decide(&state, &command, 3, start);
-            tell(&mut state, decision.events, start);
-        }
-        assert!(
-            !waits(&state, &second),
-            "its first time does not wait for all weeks of the others"
-        );
+        let (mut state, start) = routine();
+        assert!(say(&mut state, "review", 1, true, start).contains("waiting for collect"));
+        say(&mut state, "collect", 1, true, start);
+        let done = say(&mut state, "review", 1, true, start);
+        assert!(done.contains("OccurrenceSettled"), "{done}");
+        assert!(say(&mut state, "review", 3, true, start).contains("there is none"));
     }
 
     #[test]

@@ -14,7 +14,9 @@ const FIRST_BACKOFF_MS: u64 = 500;
 /// What an outcome means for the task.
 pub fn verdict(outcome: &CallOutcome) -> Result<(), Failure> {
     let (code, message) = match outcome {
-        CallOutcome::Exited { code: 0 } | CallOutcome::SaidToHaveHappened => return Ok(()),
+        CallOutcome::Exited { code: 0 }
+        | CallOutcome::SaidToHaveHappened
+        | CallOutcome::Verified => return Ok(()),
         CallOutcome::Errored { failure } => return Err(failure.clone()),
         CallOutcome::Exited { code } => ("exit_status", format!("exit {code}")),
         CallOutcome::Signalled { signal } => ("signal", format!("ended by signal {signal}")),

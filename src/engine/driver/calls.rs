@@ -143,7 +143,10 @@ impl Driver {
         for event in coordinator::skips_after_failure(&self.state, task) {
             self.say(event);
         }
-        if self.node(task).is_some_and(TaskNode::aborts_on_failure) {
+        let failure = self.state.tasks.row(task).failure.clone();
+        // Who knows what the rest of the run would do with hooks and settings that nobody looked at.
+        let tampered = failure.is_some_and(|failure| failure.code == "protected_changed");
+        if tampered || self.node(task).is_some_and(TaskNode::aborts_on_failure) {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Aborted) {
                 self.say(event);
             }

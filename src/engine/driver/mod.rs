@@ -172,7 +172,9 @@ impl Driver {
 
     /// Works until the session is closed. A panic in here ends the run, and the journal says why.
     pub(super) async fn run(mut self, first: Vec<Event>) -> Result<(), EngineError> {
-        match AssertUnwindSafe(self.work(first)).catch_unwind().await {
+        let worked = AssertUnwindSafe(self.work(first)).catch_unwind().await;
+        self.options.runner.close().await;
+        match worked {
             Ok(ended) => ended,
             Err(panic) => {
                 let message = panic_words(&*panic);

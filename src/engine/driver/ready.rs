@@ -212,6 +212,7 @@ impl Driver {
                 Repeat::Safe => RepeatClass::Safe,
                 Repeat::Ask => RepeatClass::Unsafe,
             },
+            file: None,
         }
     }
 }

@@ -246,7 +246,8 @@ impl Models {
                     format!("there are {}", self.registry.names().collect::<Vec<_>>().join(", "))
                 }
             };
-            wrong(name, &format!("there is no provider `{name}`"), &next)
+            let what = format!("there is no provider `{name}`");
+            ModelError::new(name, "unknown_provider", Category::Critical, what, next)
         })
     }
 

@@ -19,8 +19,7 @@ pub fn parse_when(text: &str, now: &Zoned, usual: Time) -> Option<Zoned> {
         },
         ["next", "week"] => (Some("next week"), None),
         ["next", day] => (Some(*day), None),
-        [day, time] => (Some(*day), Some(time_of(time)?)),
-        ["next", day, time] => (Some(*day), Some(time_of(time)?)),
+        [day, time] | ["next", day, time] => (Some(*day), Some(time_of(time)?)),
         _ => return None,
     };
     let today = now.date();

@@ -45,6 +45,7 @@ pub(super) fn decode(
     let fields = decoder.fields(tree, path, CALENDAR_FIELDS)?;
     let at = |name: &str| fields.get(name).map(|entry| (&entry.tree, entry.key.as_str()));
     let mut calendar = FileCalendar::default();
+    let found = decoder.violations.len();
     if let Some((tree, key)) = at("tz") {
         let path = Path::Field(&path, key);
         let name = decoder.text(tree, path)?;
@@ -93,7 +94,8 @@ pub(super) fn decode(
     }
     let none = calendar.hours.weekly_minutes() == 0
         && calendar.hours.extra_working.values().flatten().all(|span| span.minutes() == 0);
-    if none {
+    // Hours that could not be read are no decision to have none.
+    if none && decoder.violations.len() == found {
         let fix = "Give at least one day hours, as in mon = [\"09:00-17:00\"].";
         decoder.bad(tree, path, "has no working hours", fix);
         return None;

@@ -29,7 +29,10 @@ pub struct MoveWish<'a> {
 
 impl std::fmt::Debug for MoveWish<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MoveWish").field("block", &self.block).field("to", &self.to).finish()
+        f.debug_struct("MoveWish")
+            .field("block", &self.block)
+            .field("to", &self.to)
+            .finish_non_exhaustive()
     }
 }
 

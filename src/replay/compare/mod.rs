@@ -377,8 +377,16 @@ mod tests {
     fn fork(well: bool) -> Vec<Event> {
         let mut events = [vec![plan()], did("a", 1, true), did("b", 1, false)].concat();
         let at = Seq(events.len() as u64);
-        events
-            .push(SessionEvent::Forked { parent: "aaaa".into(), at, reuses: 1, reruns: 1 }.into());
+        events.push(
+            SessionEvent::Forked {
+                parent: "aaaa".into(),
+                at,
+                reuses: 1,
+                reruns: 1,
+                imported: false,
+            }
+            .into(),
+        );
         events.push(TaskEvent::Reset { task: "b".into(), why: "again".into() }.into());
         events.extend(did("b", 2, well));
         events

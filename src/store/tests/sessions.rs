@@ -131,3 +131,19 @@ fn the_nearest_checkpoint_may_lie_in_a_parent() {
     assert_eq!(nearest("a1", 99), Some((Seq(20), state(20))));
     assert_eq!(nearest("b2", 18), Some((Seq(10), state(10))), "not the one behind the fork");
 }
+
+#[test]
+fn a_reference_to_nothing_is_found() {
+    let dir = temporary();
+    let store = open(&dir);
+    append(&start(&store, "a1"), 1..=3);
+    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    let file = rusqlite::Connection::open(dir.path().join("planwright.db")).unwrap();
+    file.execute_batch(
+        "PRAGMA foreign_keys = OFF;
+         INSERT INTO checkpoint (session, seq, codec, payload) VALUES (4711, 1, 0, x'00');",
+    )
+    .unwrap();
+    let problems = store.integrity(Depth::Full).unwrap().problems;
+    assert_eq!(problems, ["1 rows refer to something that is not there"]);
+}

@@ -115,7 +115,7 @@ fn is_secret(promise: Promise, bytes: &[u8], value: &Value) -> bool {
 /// Returns whether a bare value reads as part of a program: a path of names, or a name with a separator after it.
 fn is_expression(shape: &Shape, bytes: &[u8], value: &Value) -> bool {
     let named =
-        shape.is_name() && !bytes.first().is_some_and(u8::is_ascii_digit) && !shape.is_random();
+        shape.is_name() && !bytes.first().is_some_and(u8::is_ascii_digit) && !shape.is_drawn();
     let path = bytes.iter().any(|byte| matches!(byte, b'.' | b':'));
     named && value.place != Place::Query && (path || value.separated)
 }
@@ -141,10 +141,9 @@ fn is_token(shape: &Shape, bytes: &[u8], place: Place) -> bool {
     let mixed = shape.len >= 8 && shape.letters() > 0 && !names_a_secret(bytes);
     match place {
         Place::Query => mixed && (shape.digits > 0 || shape.len >= 16),
-        Place::Environment | Place::Element => mixed && shape.digits > 0,
-        Place::Quoted | Place::Listed => mixed && shape.digits >= 2,
-        Place::Compact => mixed && shape.digits >= 3,
-        Place::Spaced => mixed && (shape.is_random() || shape.digits >= 3),
+        Place::Environment | Place::Element => mixed && (shape.is_drawn() || shape.digits > 0),
+        Place::Quoted | Place::Listed => mixed && (shape.is_drawn() || shape.digits >= 2),
+        Place::Compact | Place::Spaced => mixed && (shape.is_drawn() || shape.digits >= 3),
     }
 }
 

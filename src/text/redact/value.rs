@@ -78,6 +78,12 @@ impl Shape {
         self.turns * 3 >= self.len
     }
 
+    /// Returns whether a value is long and drawn at random, by its digits or, where it has hardly any, by its letters.
+    pub(super) fn is_drawn(&self) -> bool {
+        let plain = self.spaces + self.brackets == 0;
+        self.is_random() || (plain && self.len >= 16 && self.distinct >= 8 && self.is_jumbled())
+    }
+
     /// Returns whether a value has no signs but those of names and paths.
     pub(super) fn is_name(&self) -> bool {
         self.signs + self.spaces + self.brackets == 0

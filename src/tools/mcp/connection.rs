@@ -60,11 +60,18 @@ fn unavailable(what: impl std::fmt::Display) -> ToolError {
 }
 
 impl Connection {
-    pub(super) async fn open(name: &str, reach: &McpReach) -> Result<Self, ToolError> {
-        let changed = Arc::new(AtomicBool::new(false));
-        let ours = Ours { changed: Arc::clone(&changed) };
+    /// `changed` is raised when the server says that its tools are others now.
+    pub(super) async fn open(
+        name: &str,
+        reach: &McpReach,
+        changed: &Arc<AtomicBool>,
+    ) -> Result<Self, ToolError> {
+        let ours = Ours { changed: Arc::clone(changed) };
         let greeting = |error: rmcp::service::ClientInitializeError| {
-            unavailable(format!("the server {name} does not speak the protocol: {error}"))
+            // The SDK names its own types before it comes to the point.
+            let said = error.to_string();
+            let said = said.split_once("] error: ").map_or(said.as_str(), |(_, point)| point);
+            unavailable(format!("the server {name} does not answer as one should: {said}"))
         };
         let (service, group, private) = match reach {
             McpReach::Process { command, environment, set } => {
@@ -90,7 +97,7 @@ impl Connection {
             service,
             tools: Vec::new(),
             hashes: BTreeMap::new(),
-            changed,
+            changed: Arc::clone(changed),
             _group: group,
             _private: private,
         };

@@ -73,37 +73,55 @@ impl Servers {
                 .await;
         listed
             .into_iter()
-            .map(|(server, tools)| {
-                let name = server.name().to_owned();
-                match tools {
-                    Ok(tools) => {
-                        let (mut names, mut left_out) = (Vec::new(), Vec::new());
-                        for found in tools {
-                            match tool::McpTool::new(server, &found) {
-                                Ok(tool) => {
-                                    let full = super::tool::Tool::meta(&tool).name.clone();
-                                    match registry.register(Arc::new(tool)) {
-                                        Ok(()) => names.push(full),
-                                        Err(why) => left_out.push(why),
-                                    }
-                                }
-                                Err(why) => left_out.push(why),
-                            }
-                        }
-                        ServerReport { server: name, outcome: Ok(names), left_out }
-                    }
-                    Err(error) => ServerReport {
-                        server: name,
-                        outcome: Err(error.message),
-                        left_out: Vec::new(),
-                    },
-                }
+            .map(|(server, tools)| match tools {
+                Ok(tools) => add(server, &tools, registry),
+                Err(error) => ServerReport {
+                    server: server.name().to_owned(),
+                    outcome: Err(error.message),
+                    left_out: Vec::new(),
+                },
             })
             .collect()
+    }
+
+    /// The server that a tool's name belongs to.
+    pub(super) fn of(&self, tool: &str) -> Option<&Arc<Server>> {
+        let server = tool.strip_prefix("mcp.")?.split_once('.')?.0;
+        self.0.get(server)
+    }
+
+    /// Whether the server of a tool has others than those that were registered.
+    pub(super) fn is_outdated(&self, tool: &str) -> bool {
+        self.of(tool).is_some_and(|server| server.is_outdated())
+    }
+
+    /// Replaces the tools of one server by what it offers now. False if it does not say.
+    pub(super) async fn refresh(&self, tool: &str, registry: &mut Registry) -> bool {
+        let Some(server) = self.of(tool) else { return false };
+        let Ok(tools) = server.tools().await else { return false };
+        registry.remove_beginning(&format!("mcp.{}.", server.name()));
+        add(server, &tools, registry);
+        true
     }
 
     /// Ends the servers that were started.
     pub async fn stop(&self) {
         join_all(self.0.values().map(|server| server.stop())).await;
     }
+}
+
+/// Adds the tools of a server; what does not fit is left out and said.
+fn add(server: &Arc<Server>, tools: &[rmcp::model::Tool], registry: &mut Registry) -> ServerReport {
+    let (mut names, mut left_out) = (Vec::new(), Vec::new());
+    for found in tools {
+        let fitted = tool::McpTool::new(server, found).and_then(|tool| {
+            let name = super::tool::Tool::meta(&tool).name.clone();
+            registry.register(Arc::new(tool)).map(|()| name)
+        });
+        match fitted {
+            Ok(name) => names.push(name),
+            Err(why) => left_out.push(why),
+        }
+    }
+    ServerReport { server: server.name().to_owned(), outcome: Ok(names), left_out }
 }

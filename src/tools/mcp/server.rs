@@ -1,6 +1,7 @@
 //! A server that is connected to when needed, given up on when it hangs, and left alone while its breaker is open.
 
-use std::sync::{Mutex as PlainMutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex as PlainMutex, PoisonError};
 use std::time::Instant;
 
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject};
@@ -21,6 +22,10 @@ pub struct Server {
     pub(super) config: McpServer,
     connection: Mutex<Option<Connection>>,
     breaker: PlainMutex<Breaker>,
+    /// The server said that its tools changed, and they were not listed since.
+    changed: Arc<AtomicBool>,
+    /// A tool turned out to be another than the one that was registered.
+    outdated: AtomicBool,
     begun: Instant,
 }
 
@@ -31,6 +36,8 @@ impl Server {
             config,
             connection: Mutex::new(None),
             breaker: PlainMutex::default(),
+            changed: Arc::default(),
+            outdated: AtomicBool::new(false),
             begun: Instant::now(),
         }
     }
@@ -99,9 +106,17 @@ impl Server {
         self.admit()?;
         self.within(async {
             let mut guard = self.connection.lock().await;
-            Ok(self.connected(&mut guard).await?.tools.clone())
+            let connection = self.connected(&mut guard).await?;
+            connection.refresh(&self.name).await?;
+            self.outdated.store(false, Ordering::Relaxed);
+            Ok(connection.tools.clone())
         })
         .await
+    }
+
+    /// Whether its tools are no longer what they were when they were listed last.
+    pub(super) fn is_outdated(&self) -> bool {
+        self.outdated.load(Ordering::Relaxed) || self.changed.load(Ordering::Relaxed)
     }
 
     async fn connected<'c>(
@@ -110,7 +125,7 @@ impl Server {
     ) -> Result<&'c mut Connection, ToolError> {
         if slot.as_ref().is_none_or(|connection| !connection.is_open()) {
             *slot = None;
-            *slot = Some(Connection::open(&self.name, &self.config.reach).await?);
+            *slot = Some(Connection::open(&self.name, &self.config.reach, &self.changed).await?);
         }
         slot.as_mut().ok_or_else(|| ToolError::new(Code::ServerUnavailable, "the server is gone"))
     }
@@ -130,6 +145,7 @@ impl Server {
                 let connection = self.connected(&mut guard).await?;
                 connection.refresh(&self.name).await?;
                 if connection.hash(tool) != Some(hash) {
+                    self.outdated.store(true, Ordering::Relaxed);
                     return Err(ToolError::new(
                         Code::ChangedMeanwhile,
                         format!("{} changed what {tool} is; it must be looked at again", self.name),

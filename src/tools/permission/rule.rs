@@ -124,6 +124,9 @@ impl Rule {
         let tool = &self.tool;
         let unconfined = if self.unsandboxed { ", even unconfined" } else { "" };
         match &self.matching {
+            Matching::Any if self.effect == RuleEffect::Deny => {
+                format!("{verb} any call of {tool}")
+            }
             Matching::Any => format!("{verb} every call of {tool}"),
             Matching::Command { command } => {
                 format!("{verb} {tool} with exactly `{command}`{unconfined}")

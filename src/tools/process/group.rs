@@ -88,10 +88,19 @@ const GONE: Duration = Duration::from_secs(2);
 /// They are found by the mark in their environment: the first process of a call may be gone while its children go on,
 /// and the run may have been killed before it could write down any id.
 pub fn end_leftovers(mark: &str) -> Vec<u32> {
-    let found = marked(mark);
+    end_marked(&|found| found == mark.as_bytes())
+}
+
+/// The same for all marks that begin like this.
+pub fn end_leftovers_beginning(start: &str) -> Vec<u32> {
+    end_marked(&|found| found.starts_with(start.as_bytes()))
+}
+
+fn end_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
+    let found = marked(is_ours);
     let deadline = std::time::Instant::now() + GONE;
     loop {
-        let alive = marked(mark);
+        let alive = marked(is_ours);
         if alive.is_empty() || std::time::Instant::now() >= deadline {
             return found;
         }
@@ -105,8 +114,8 @@ pub fn end_leftovers(mark: &str) -> Vec<u32> {
 }
 
 /// Processes whose environment carries the mark, other than this one. Empty where the system does not tell.
-fn marked(mark: &str) -> Vec<u32> {
-    let wanted = format!("{CALL_VARIABLE}={mark}");
+fn marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
+    let name = format!("{CALL_VARIABLE}=");
     let me = std::process::id();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     processes
@@ -114,7 +123,9 @@ fn marked(mark: &str) -> Vec<u32> {
         .filter(|pid| *pid != me)
         .filter(|pid| {
             std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|bytes| {
-                bytes.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+                bytes
+                    .split(|byte| *byte == 0)
+                    .any(|entry| entry.strip_prefix(name.as_bytes()).is_some_and(is_ours))
             })
         })
         .collect()
@@ -150,6 +161,14 @@ mod tests {
         shell.wait().unwrap();
         assert_eq!(end_leftovers(&mark).len(), 1);
         assert!(end_leftovers(&mark).is_empty());
+        let mut nested = std::process::Command::new("/bin/sleep")
+            .arg("300")
+            .env(CALL_VARIABLE, format!("test/{}/a.3.1/1/1", std::process::id()))
+            .spawn()
+            .unwrap();
+        let within = format!("test/{}/a.", std::process::id());
+        assert_eq!(end_leftovers_beginning(&within), [nested.id()]);
+        nested.wait().unwrap();
     }
 
     #[test]

@@ -20,7 +20,9 @@ use tokio_util::sync::CancellationToken;
 
 pub use collect::{Collected, collect};
 pub(crate) use group::GroupGuard;
-pub use group::{CALL_VARIABLE, end_leftovers, inside_a_call, start_ticks};
+pub use group::{
+    CALL_VARIABLE, end_leftovers, end_leftovers_beginning, inside_a_call, start_ticks,
+};
 use output::{Limiter, Lines};
 
 use crate::event::{CallOutcome, Stream, Usage};

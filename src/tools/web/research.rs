@@ -55,8 +55,7 @@ impl Tool for Research {
     /// Its searches and fetches are calls of their own, each decided by itself.
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
         let wanted: Args = read(args)?;
-        let search = context.toolbox.registry().get("web.search");
-        if let Some(search) = search {
+        if let Some(search) = context.toolbox.registry().get("web.search") {
             search.resolve(&json!({ "query": wanted.query }), context)?;
         }
         Ok(Resolved::new(Effect::Orchestrate, args.clone()))

@@ -18,6 +18,8 @@ fn place() -> (TempDir, PathBuf) {
     fs::write(outer.path().join("work-evil/secret"), "SECRET").unwrap();
     fs::write(root.join("a.txt"), "inside").unwrap();
     fs::write(root.join("dir/b.txt"), "inside").unwrap();
+    fs::write(outer.path().join("twin"), "HARD").unwrap();
+    fs::hard_link(outer.path().join("twin"), root.join("linked")).unwrap();
     symlink("../secret", root.join("up")).unwrap();
     symlink(outer.path().join("secret"), root.join("absolute")).unwrap();
     symlink("..", root.join("parent")).unwrap();
@@ -41,7 +43,7 @@ fn what_is_inside_is_read_by_any_of_its_names() {
         for path in ["a.txt", "./a.txt", "dir/../a.txt", "dir//../a.txt", absolute.as_str()] {
             assert_eq!(workspace.read(path, 100).unwrap(), b"inside", "{path}");
         }
-        assert_eq!(workspace.list(".").unwrap().len(), 9);
+        assert_eq!(workspace.list(".").unwrap().len(), 10);
     }
     let [kernel, _] = both(&root);
     assert_eq!(kernel.read("inner/b.txt", 100).unwrap(), b"inside");
@@ -86,7 +88,7 @@ fn nothing_outside_is_read_written_or_listed() {
     }
     assert_eq!(fs::read_to_string(outer.path().join("secret")).unwrap(), "SECRET");
     assert_eq!(fs::read_to_string(outer.path().join("work-evil/secret")).unwrap(), "SECRET");
-    assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 3);
+    assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 4);
 }
 
 #[test]
@@ -262,15 +264,28 @@ fn path_part() -> impl Strategy<Value = String> {
             "work",
             "work-evil",
             "etc",
-            "a.txt"
+            "a.txt",
+            "A.TXT",
+            "Parent",
+            "linked",
+            "twin",
+            "proc",
+            "self",
+            "root",
+            "cwd",
+            "fd",
+            "0",
+            "a\0b",
+            "\0"
         ])
         .prop_map(str::to_owned),
         "[a-z.~$ ]{1,4}",
+        (200usize..5000).prop_map(|length| "n".repeat(length)),
     ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
     /// G13: whatever is put together, nothing outside is read or changed.
     #[test]
@@ -292,7 +307,8 @@ proptest! {
                 }
             }
             prop_assert_eq!(fs::read_to_string(outer.path().join("secret")).unwrap(), "SECRET");
-            prop_assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 3);
+            prop_assert_eq!(fs::read_to_string(outer.path().join("twin")).unwrap(), "HARD");
+            prop_assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 4);
             prop_assert_eq!(fs::read_dir(outer.path().join("work-evil")).unwrap().count(), 1);
             Ok(())
         })?;

@@ -185,9 +185,11 @@ fn draw_hints(text: &TextBox, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>)
     if !cx.ui.marks.is_empty() && matches!(text.topic, Topic::Changes { .. }) {
         hints.push(("Tab", "scope"));
     }
-    hints.extend([("Ctrl-G", "editor"), ("Esc", "close, keep the text")]);
+    // A narrow box says less, but every key whole.
+    let close = if row.width < 100 { "close" } else { "close, keep the text" };
+    hints.extend([("Ctrl-G", "editor"), ("Esc", close)]);
     for (key, words) in hints {
-        line.put(key, cx.style(Role::Key)).put(&format!(" {words}  "), dim);
+        line.put(key, cx.style(Role::Key)).put(&format!(" {words}"), dim).skip(2);
     }
 }
 
@@ -223,7 +225,7 @@ fn draw_form(form: &Form, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         hints.remove(1);
     }
     for (key, words) in hints {
-        line.put(key, cx.style(Role::Key)).put(&format!(" {words}  "), cx.style(Role::Dim));
+        line.put(key, cx.style(Role::Key)).put(&format!(" {words}"), cx.style(Role::Dim)).skip(2);
     }
 }
 

@@ -168,9 +168,10 @@ impl Home {
         self.list.settle(&rows, usize::from(area.height));
         if rows.is_empty() {
             let row = Rect { height: area.height.min(1), ..area };
-            let text = match self.list.items.is_empty() {
-                true => "no session yet",
-                false => "no session has these words in its title, Enter looks at all steps",
+            let text = if self.list.items.is_empty() {
+                "no session yet"
+            } else {
+                "no session has these words in its title, Enter looks at all steps"
             };
             Line::new(buf, row).skip(2).put(text, self.style(Role::Dim));
         }

@@ -80,13 +80,6 @@ impl List {
         depth
     }
 
-    /// Selects a session, if it is there.
-    pub(super) fn select(&mut self, id: &SessionId) -> bool {
-        let place = self.items.iter().position(|item| item.id == *id);
-        self.selected = place.unwrap_or(self.selected);
-        place.is_some()
-    }
-
     /// Shows other sessions; the one under the cursor stays there if it is still among them.
     pub(super) fn replace(&mut self, items: Vec<ListItem>, filter: &str) {
         let selected = self.items.get(self.selected).map(|item| item.id.clone());
@@ -96,6 +89,13 @@ impl List {
         let found = self.items.iter().position(|item| Some(&item.id) == selected.as_ref());
         self.selected = found.unwrap_or(at.min(self.items.len().saturating_sub(1)));
         self.narrow(filter);
+    }
+
+    /// Selects a session, if it is there.
+    pub(super) fn select(&mut self, id: &SessionId) -> bool {
+        let place = self.items.iter().position(|item| item.id == *id);
+        self.selected = place.unwrap_or(self.selected);
+        place.is_some()
     }
 
     /// Whether the first session waits for the person.

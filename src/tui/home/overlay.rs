@@ -92,8 +92,11 @@ impl Home {
         }
         let entries = overlay.entries();
         let head = if overlay.filter.is_some() { 2 } else { 0 };
-        let height = (ACTIONS.len() as u16 + 2 + head).min(screen.height.saturating_sub(1));
-        let width = screen.width.min(72);
+        let width = screen.width.min(84);
+        // Help has room for two columns; a list to pick from has one.
+        let columns = if overlay.filter.is_none() && width >= 60 { 2 } else { 1 };
+        let rows = ACTIONS.len().div_ceil(columns);
+        let height = (rows as u16 + 2 + head).min(screen.height.saturating_sub(1));
         if width < 20 || height < 4 {
             return;
         }
@@ -126,22 +129,25 @@ impl Home {
             inner.y += head;
             inner.height -= head;
         }
-        let room = usize::from(inner.height);
-        let top = (overlay.selected + 1).saturating_sub(room);
-        for ((index, entry), y) in entries.iter().enumerate().skip(top).zip(inner.y..inner.bottom())
-        {
-            let row = Rect { y, height: 1, ..inner };
-            let under = overlay.filter.is_some() && index == overlay.selected;
-            if under {
-                buf.set_style(row, self.style(Role::Selection));
-            }
-            let works = overlay.today || entry.place != Place::Today;
-            let role = |role| if works { role } else { Role::Dim };
-            let mut line = Line::new(buf, row);
-            line.column(&self.keymap.key(entry.action), 12, self.style(role(Role::Key)));
-            line.put(words_of(entry), self.style(role(Role::Text)));
-            if entry.place == Place::Today {
-                line.put("   in today", self.style(Role::Dim));
+        let top = (overlay.selected + 1).saturating_sub(usize::from(inner.height));
+        let wide = inner.width / columns as u16;
+        for (line, y) in (top..rows).zip(inner.y..inner.bottom()) {
+            for column in 0..columns {
+                let index = column * rows + line;
+                let Some(entry) = entries.get(index) else { continue };
+                let x = inner.x + column as u16 * wide;
+                let row = Rect { x, y, width: wide, height: 1 };
+                if overlay.filter.is_some() && index == overlay.selected {
+                    buf.set_style(row, self.style(Role::Selection));
+                }
+                let works = overlay.today || entry.place != Place::Today;
+                let role = |role| if works { role } else { Role::Dim };
+                let mut line = Line::new(buf, row);
+                line.column(&self.keymap.key(entry.action), 10, self.style(role(Role::Key)));
+                line.put(words_of(entry), self.style(role(Role::Text)));
+                if entry.place == Place::Today {
+                    line.put(", in today", self.style(Role::Dim));
+                }
             }
         }
     }

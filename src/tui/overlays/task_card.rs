@@ -90,14 +90,14 @@ fn effect(card: &mut Card, task: usize, cx: &PaneContext<'_>) {
         .map(|task| tasks.id(*task).as_str())
         .collect();
     let others = tasks.counts().total().saturating_sub(after.len() as u32 + 1);
-    let mut words = match skipped.len() {
+    let words = match skipped.len() {
         0 => "nothing is skipped for it".to_owned(),
         1 => format!("{} is skipped", skipped[0]),
         _ => format!("{} are skipped", skipped.join(", ")),
     };
     let are = if others == 1 { "task is" } else { "tasks are" };
-    words.push_str(&format!(" · {others} other {are} not affected"));
-    card.text("effect", &words, Role::Text);
+    let text = format!("{words} · {others} other {are} not affected");
+    card.text("effect", &text, Role::Text);
 }
 
 /// The keys that work on this task now, each with what it does.

@@ -109,6 +109,7 @@ impl Plain {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut hang_up = signal(SignalKind::hangup())?;
+        let mut quit = signal(SignalKind::quit())?;
         loop {
             self.pull()?;
             if self.is_over() {
@@ -120,6 +121,7 @@ impl Plain {
                 _ = hang_up.recv() => return Ok(ExitReason::Signal("SIGHUP")),
                 _ = terminate.recv() => return Ok(ExitReason::Signal("SIGTERM")),
                 _ = interrupt.recv() => return Ok(ExitReason::Signal("SIGINT")),
+                _ = quit.recv() => return Ok(ExitReason::Signal("SIGQUIT")),
                 changed = head.changed() => {
                     if changed.is_err() {
                         return Ok(ExitReason::Quit);

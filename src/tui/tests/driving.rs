@@ -176,6 +176,7 @@ fn a_task_of_the_person_is_done_with_a_note() {
     shown.press(&["Tab", "Tab"]);
     assert_eq!(shown.screen.ui.focus, Focus::Running);
     shown.press(&["j", "j", "Enter"]);
+    insta::assert_snapshot!("note_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("note_80x24", shown.frame(80, 24));
     shown.press(&["q", "?", "Space", "1", "Enter"]);
     let note = Some("q? 1".to_owned());
@@ -385,6 +386,7 @@ fn a_task_card_shows_command_and_failure() {
     let mut shown = Fixture::running().live();
     shown.screen.ui.select("fuzz".into());
     shown.press(&["Enter"]);
+    insta::assert_snapshot!("task_card_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("task_card_80x24", shown.frame(80, 24));
 }
 
@@ -491,4 +493,47 @@ fn the_summary_says_that_leaving_interrupts() {
     assert!(summary(&Fixture::release(), ExitReason::Quit).contains("needs you"));
     assert_eq!(summary(&running, ExitReason::TerminalGone), "");
     assert_eq!(summary(&running, ExitReason::Signal("SIGHUP")), "");
+}
+
+#[test]
+fn an_action_says_why_its_tool_was_taken() {
+    use crate::event::AgentEvent;
+    use crate::model::{ReActStep, StepAction};
+    let mut step = ReActStep {
+        timestamp: jiff::Timestamp::UNIX_EPOCH,
+        task_id: "port".into(),
+        action: StepAction::Action,
+        content: "file.edit src/error.rs".to_owned(),
+        tool_used: Some("file.edit".to_owned()),
+        tool_input: None,
+        tool_output: None,
+        confidence_score: None,
+        metadata: serde_json::Map::new(),
+    };
+    let affinity =
+        serde_json::json!({"fit": 0.85, "past": 0.84, "context": 0.5, "cost": 0.75, "score": 0.77});
+    let choice = serde_json::json!({"tool": "file.edit", "affinity": affinity});
+    step.metadata.insert("choice".to_owned(), choice);
+    let fixture = Fixture::running().with(AgentEvent::stepped("port".into(), 1, step));
+    let mut shown = fixture.live();
+    shown.press(&["Tab", "w"]);
+    let text = shown.text(120, 40);
+    let why = text.lines().find(|line| line.contains(" why  ") && line.contains("fit")).unwrap();
+    assert!(why.contains("file.edit .77 = .4 × fit .85 + .3 × past .84"), "{why}");
+    shown.press(&["w"]);
+    assert!(!shown.text(120, 40).contains("fit .85"));
+    shown.press(&["k", "w"]);
+    assert!(shown.text(120, 40).contains("no tool was chosen in this step"));
+}
+
+#[test]
+fn how_many_run_at_once_has_a_key() {
+    let mut shown = settled(&Fixture::running(), 80, 24);
+    shown.press(&["J", "5"]);
+    insta::assert_snapshot!("jobs_80x24", shown.frame(80, 24));
+    shown.press(&["Enter"]);
+    assert_eq!(shown.sent(), Some(Command::SetJobs { jobs: 5 }));
+    shown.press(&["J", "x", "Enter"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.text(80, 24).contains("a number from 1 to 64 is needed"));
 }

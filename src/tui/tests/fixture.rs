@@ -200,6 +200,27 @@ impl Fixture {
         })
     }
 
+    /// Another revision takes the place of the one that is asked about.
+    pub(crate) fn revise(mut self, plan: Plan) -> Self {
+        let id = RequestId(self.asked);
+        self.push(ApprovalEvent::Withdrawn { id, why: "r2 takes its place".into() });
+        self.hash = plan.digest().unwrap();
+        let (hash, facts) = (self.hash.clone(), Arc::new(facts(&plan)));
+        self.push(PlanEvent::Proposed {
+            revision: 2,
+            hash: hash.clone(),
+            plan: Arc::new(plan),
+            facts,
+            normalization: vec![],
+        });
+        let kind = RequestKind::FinalPlan { hash, revision: 2 };
+        let choices = vec![
+            Choice::new(ChoiceAction::ApproveAndRun, "approve and run", "3 tasks start now"),
+            Choice::new(ChoiceAction::Abandon, "abandon", "the plan stays readable"),
+        ];
+        self.ask(kind, "Run this plan?", "Nothing runs before you say so.", &[], &[], choices, None)
+    }
+
     pub(crate) fn ask_plan(self) -> Self {
         let kind = RequestKind::FinalPlan { hash: self.hash.clone(), revision: 1 };
         let choices = vec![
@@ -260,6 +281,7 @@ impl Fixture {
             input,
             class: RiskClass::Execute,
             repeat: RepeatClass::Unsafe,
+            file: None,
         })
     }
 

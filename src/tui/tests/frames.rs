@@ -26,6 +26,25 @@ fn a_plan_that_waits_for_approval() {
 }
 
 #[test]
+fn a_revised_plan_carries_its_changes_in_card_and_graph() {
+    let mut plan = release_plan();
+    let at = |plan: &crate::model::Plan, id: &str| {
+        plan.tasks.iter().position(|task| task.id.as_str() == id).unwrap()
+    };
+    let port = at(&plan, "port");
+    plan.tasks[port].duration_minutes = Some(90);
+    let mut blog = TaskNode::new("blog", "Write a blog post");
+    blog.dependencies.push(Link::finish_to_start("docs"));
+    plan.tasks.push(blog);
+    let corpus = at(&plan, "corpus");
+    plan.tasks.remove(corpus);
+    let fixture = Fixture::release().wait(30).revise(plan);
+    insta::assert_snapshot!("revised_120x40", fixture.live().frame(120, 40));
+    insta::assert_snapshot!("revised_80x24", fixture.live().frame(80, 24));
+    insta::assert_snapshot!("revised_200x60", fixture.live().frame(200, 60));
+}
+
+#[test]
 fn a_plan_with_corrections_shows_them_first() {
     let normalization = vec![Normalization {
         code: "dependency_missing".into(),

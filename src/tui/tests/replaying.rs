@@ -91,7 +91,13 @@ fn two_runs() -> CompareView {
         .output("bench", "14 benchmarks written to target/criterion\n")
         .wait(72)
         .done("bench", 72)
-        .with(SessionEvent::Forked { parent: A.into(), at: Seq(14), reuses: 1, reruns: 11 })
+        .with(SessionEvent::Forked {
+            parent: A.into(),
+            at: Seq(14),
+            reuses: 1,
+            reruns: 11,
+            imported: false,
+        })
         .propose(plan, vec![])
         .ask_plan()
         .approved()

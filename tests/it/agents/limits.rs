@@ -76,10 +76,10 @@ fn the_way_of_thinking_is_a_setting() {
         let trace: Value = serde_json::from_slice(&output.stdout).unwrap();
         trace["steps"].as_array().unwrap().clone()
     };
-    let debate = shown(&["--prdv", "debate"]);
-    assert_eq!(debate.len(), 2, "{debate:?}");
-    assert!(debate.iter().all(|step| step["metadata"]["agent_role"] == "critic"), "{debate:?}");
-    assert!(shown(&[]).len() > debate.len());
+    let critics = shown(&["--prdv", "debate"]);
+    assert_eq!(critics.len(), 2, "{critics:?}");
+    assert!(critics.iter().all(|step| step["metadata"]["agent_role"] == "critic"), "{critics:?}");
+    assert!(shown(&[]).len() > critics.len());
 
     // Directly, nothing is debated; the gate by the flag says what the setting leaves open.
     let desk = Desk::new("reasoning_mode = \"direct\"\n");

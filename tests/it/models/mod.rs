@@ -28,7 +28,7 @@ async fn open(format: Format, server: &Server) -> Arc<dyn LanguageModel> {
 }
 
 /// A server with a script, after the question that one format asks when a model is opened.
-async fn scripted(format: Format, mut acts: Vec<Act>) -> Server {
+pub async fn scripted(format: Format, mut acts: Vec<Act>) -> Server {
     if format == Format::Ollama {
         acts.insert(0, Act::json(&json!({"capabilities": ["completion", "tools"]})));
     }
@@ -45,7 +45,7 @@ fn question() -> GenerateRequest {
     GenerateRequest::new(vec![Message::system("Be brief."), Message::user("Say hello.")])
 }
 
-fn with_tool() -> GenerateRequest {
+pub fn with_tool() -> GenerateRequest {
     let mut request = question();
     request.tools = vec![ToolSpec {
         name: "file.read".into(),
@@ -56,7 +56,7 @@ fn with_tool() -> GenerateRequest {
 }
 
 /// Asks and keeps what could be seen on the way.
-async fn ask(
+pub async fn ask(
     model: &dyn LanguageModel,
     request: &GenerateRequest,
 ) -> (Result<Generated, ModelError>, Vec<Delta>) {

@@ -145,3 +145,15 @@ async fn nothing_holds_the_key(place: &Place, server: &Server, outputs: &[Output
     assert!(!words(&list).contains(KEY));
     assert_eq!(files_with(place.dir.path(), KEY), Vec::<String>::new());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_cannot_be_reached_is_told_and_the_built_in_planner_takes_over() {
+    let place = Place::new();
+    let server = Server::start(vec![Act::status(401, "{}")]).await;
+    let output = run(&place, &server, &["plan", "call mom", "--headless", "--yes"]).await;
+    let shown = words(&output);
+    assert_eq!(output.status.code(), Some(0), "{shown}");
+    assert!(shown.contains("Offline planner instead of mock/m: "), "{shown}");
+    let mut command = place.command(&["plan", "call mom", "--headless", "--provider", "mok"]);
+    assert_eq!(command.output().unwrap().status.code(), Some(2), "no provider has that name");
+}

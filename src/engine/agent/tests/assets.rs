@@ -47,7 +47,7 @@ fn every_prompt_names_its_duties() {
         for word in words {
             assert!(text.contains(word), "{path} does not name {word}");
         }
-        assert_eq!(Prompts::built_in().get(path).unwrap().version, 1, "{path}");
+        assert!(Prompts::built_in().get(path).unwrap().version >= 1, "{path}");
     }
 }
 

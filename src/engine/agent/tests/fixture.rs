@@ -25,6 +25,7 @@ use crate::model::{Autonomy, CallId, TaskNode, ToolResult};
 use crate::planning::gate::GatePolicy;
 use crate::state::AgentProgress;
 use crate::text::Redactor;
+use crate::tools::mcp::Servers;
 use crate::tools::sandbox::Sandbox;
 use crate::tools::{
     Answer, Bracket, Conclusion, Effect, Intent, Parts, PermissionAnswer, PermissionAsk, Permits,
@@ -152,6 +153,7 @@ impl Setup {
     pub(super) fn toolbox(self, directory: &Path) -> Toolbox {
         Toolbox::new(Parts {
             registry: self.registry,
+            servers: Servers::default(),
             workspace: Arc::new(Workspace::open(directory, &[], &[]).unwrap()),
             settings: self.settings,
             sandbox: Sandbox::none("tests run without it"),

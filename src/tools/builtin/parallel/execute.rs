@@ -128,8 +128,12 @@ async fn edges(wanted: &Args, context: &ToolContext) -> Result<(Needs, Vec<Value
         return Ok((needs, Vec::new()));
     }
     let words: Vec<String> = wanted.tasks.iter().map(|task| task.description.clone()).collect();
-    let found = match &context.toolbox.services().edges {
-        Some(model) => batches::accept(count, model.edges(&words).await),
+    let said = match &context.toolbox.services().edges {
+        Some(model) => model.edges(&words, context).await,
+        None => None,
+    };
+    let found = match said {
+        Some(edges) => batches::accept(count, edges),
         None => batches::infer_edges(&words),
     };
     let mut shown = Vec::new();

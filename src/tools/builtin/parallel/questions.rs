@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::OnceCell;
+use tokio::time::Instant;
 
 use crate::model::{Digest, ToolResult};
 
@@ -66,5 +67,29 @@ impl Questions {
         if all.get(key).is_some_and(|known| Arc::ptr_eq(known, cell)) {
             all.remove(key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_from_the_network_is_good_for_a_quarter_of_an_hour() {
+        let questions = Questions::default();
+        let ask = |used_network: bool| {
+            let run = async move { Run { result: ToolResult::success(json!({})), used_network } };
+            questions.answer(Digest::of_json(&json!(used_network)), run)
+        };
+        for network in [true, false] {
+            assert!(!ask(network).await.1 && ask(network).await.1);
+        }
+        tokio::time::advance(NETWORK_LIFE - Duration::from_secs(1)).await;
+        assert!(ask(true).await.1);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert!(!ask(true).await.1, "it is asked again");
+        assert!(ask(false).await.1, "the workspace did not change");
     }
 }

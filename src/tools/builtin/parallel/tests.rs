@@ -10,7 +10,7 @@ use crate::model::{Category, ToolResult};
 use crate::tools::context::{HeldPermit, Permits, ToolContext};
 use crate::tools::fixture::Fixture;
 use crate::tools::permission::Matching;
-use crate::tools::subtasks::{SubtaskRequest, Subtasks};
+use crate::tools::subtasks::{Edge, EdgeInference, SubtaskRequest, Subtasks};
 use crate::tools::{Rule, limit};
 
 /// Answers after a while, counts how many are busy at once, and does as the description says.
@@ -153,6 +153,40 @@ async fn tasks_run_in_batches_and_hand_on_what_they_found() {
     assert_eq!(texts(&result)[2], "did generate with [did read with []+did model with []]");
     assert_eq!(result.data["batches"], json!([[0, 1], [2]]));
     assert_eq!(fake.most.load(Ordering::SeqCst), 2);
+}
+
+/// A model that is sure of one edge, not of another, or that cannot be asked.
+struct Edges(Option<Vec<Edge>>);
+
+impl EdgeInference for Edges {
+    fn edges<'a>(
+        &'a self,
+        _: &'a [String],
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, Option<Vec<Edge>>> {
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
+
+#[tokio::test]
+async fn a_model_says_once_which_task_needs_which_and_stated_edges_are_never_changed() {
+    let told = |edges: Option<Vec<Edge>>| {
+        Fixture::with(|parts| {
+            parts.services.subtasks = Some(Arc::new(Fake::default()));
+            parts.services.edges = Some(Arc::new(Edges(edges)));
+        })
+    };
+    let wish = json!({ "tasks": tasks(&["count the words", "paint the fence", "sleep"]) });
+    let sure = told(Some(vec![(1, 0, 0.9), (2, 0, 0.5)]));
+    let result = sure.call("parallel_execute", wish.clone()).await.result;
+    assert_eq!(result.data["batches"], json!([[1, 2], [0]]));
+    assert_eq!(result.data["inferred_dependencies"][0]["origin"], "inferred");
+    let silent = told(None).call("parallel_execute", wish).await.result;
+    assert_eq!(silent.data["batches"], json!([[0, 1, 2]]), "the words alone say nothing here");
+    let stated = json!({ "tasks": tasks(&["count", "paint"]), "dependencies": { "1": [0] } });
+    let kept = told(Some(vec![(1, 0, 1.0)])).call("parallel_execute", stated).await.result;
+    assert_eq!(kept.data["batches"], json!([[0], [1]]));
+    assert!(kept.data.get("inferred_dependencies").is_none());
 }
 
 #[tokio::test]

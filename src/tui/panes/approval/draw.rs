@@ -170,7 +170,7 @@ fn draw_below(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<
             let role =
                 if part.unavailable.is_some() || off.is_some() { Role::Dim } else { Role::Text };
             let mut line = Line::new(buf, Rect { y, height: 1, ..area });
-            line.skip(8).column(&part.label, 22, cx.style(role)).skip(1);
+            line.skip(8).column(&part.label, 27, cx.style(role)).skip(1);
             match &part.unavailable {
                 Some(why) => line.put(&format!("not possible: {why}"), dim),
                 None => line.put(&part.consequence, dim),

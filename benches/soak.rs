@@ -1,0 +1,154 @@
+//! Ten minutes of work in one process: memory, the write-ahead log and open files after it, beside those after its first
+//! minute.
+//!
+//! Sessions of 200 tasks run four at a time with 3, 16 and 64 jobs, on a store that all of them share; a screen follows
+//! one of them and is redrawn, and other readers list and read. `PLANWRIGHT_SOAK=60` makes it last so many seconds.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark prints, and stops at the first failure"
+)]
+#![expect(unreachable_pub, dead_code, reason = "it shares its parts with the coordinator")]
+
+#[path = "coordinator/ours.rs"]
+mod ours;
+#[path = "coordinator/plans.rs"]
+mod plans;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use planwright::engine::Durability;
+use planwright::model::{Seq, SessionId};
+use planwright::replay::{History, JournalSource};
+use planwright::store::{Depth, Store};
+use planwright::tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+const TASKS: usize = 200;
+const AT_ONCE: usize = 4;
+/// Memory after the soak may be at most this share of the memory after the first minute.
+const GOAL: f64 = 1.10;
+const LOG_GOAL: u64 = 64 << 20;
+
+/// What the process holds.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    resident_kib: u64,
+    log: u64,
+    files: usize,
+}
+
+impl Held {
+    fn now(dir: &Path) -> Self {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        Self {
+            resident_kib: line.trim().trim_end_matches("kB").trim().parse().unwrap(),
+            log: std::fs::metadata(dir.join("planwright.db-wal")).map_or(0, |file| file.len()),
+            files: std::fs::read_dir("/proc/self/fd").unwrap().count(),
+        }
+    }
+
+    fn print(self, when: &str) {
+        println!(
+            "{when}: {:.1} MB resident, log {:.1} MB, {} open files",
+            self.resident_kib as f64 / 1024.0,
+            self.log as f64 / f64::from(1 << 20),
+            self.files
+        );
+    }
+}
+
+fn main() {
+    let seconds = std::env::var("PLANWRIGHT_SOAK").ok().and_then(|text| text.parse().ok());
+    let whole = Duration::from_secs(seconds.unwrap_or(600));
+    let first = whole / 10;
+    let dir = tempfile::tempdir().unwrap();
+    let store = ours::open(dir.path());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let began = Instant::now();
+    let (mut early, mut most_log, mut rounds) = (None, 0, 0);
+    while began.elapsed() < whole {
+        round(&runtime, &store, rounds);
+        rounds += 1;
+        let held = Held::now(dir.path());
+        most_log = most_log.max(held.log);
+        if early.is_none() && began.elapsed() >= first {
+            held.print(&format!("after {:.0} s", began.elapsed().as_secs_f64()));
+            early = Some(held);
+        }
+    }
+    let late = Held::now(dir.path());
+    late.print(&format!("after {:.0} s", began.elapsed().as_secs_f64()));
+    let early = early.unwrap_or(late);
+    let ratio = late.resident_kib as f64 / early.resident_kib as f64;
+    let verdict = |held: bool| if held { "held" } else { "MISSED" };
+    println!("{} sessions of {TASKS} tasks", rounds * AT_ONCE);
+    println!("memory ratio {ratio:.3}, goal {GOAL}: {}", verdict(ratio <= GOAL));
+    println!(
+        "largest log {:.1} MB, goal 64: {}",
+        most_log as f64 / f64::from(1 << 20),
+        verdict(most_log <= LOG_GOAL)
+    );
+    println!(
+        "open files {} and {}: {}",
+        early.files,
+        late.files,
+        verdict(late.files <= early.files + 2)
+    );
+    let found = store.integrity(Depth::Quick).unwrap();
+    println!("integrity: {} problems in {} sessions", found.problems.len(), found.sessions);
+}
+
+/// Runs a few sessions at once, watches one of them, and looks at them as other readers would.
+fn round(runtime: &tokio::runtime::Runtime, store: &Store, number: usize) {
+    let plan = plans::layered(TASKS);
+    let jobs = [3, 16, 64][number % 3];
+    let names: Vec<String> = (0..AT_ONCE).map(|nth| format!("soak-{number:06}-{nth}")).collect();
+    runtime.block_on(async {
+        let runs =
+            names.iter().map(|name| ours::run(store, name, &plan, jobs, Durability::Grouped));
+        futures_util::future::join_all(runs).await;
+    });
+    watch(store, &names[0]);
+    assert!(!store.list_sessions().unwrap().is_empty());
+    let state = ours::state(store, &names[AT_ONCE - 1]);
+    assert_eq!(state.tasks.counts().done as usize, TASKS);
+}
+
+/// Draws the session at several moments, as a screen does that is scrubbed.
+fn watch(store: &Store, name: &str) {
+    let id = SessionId::new(name);
+    let mut history = History::new(JournalSource::new(store.reader().unwrap(), id.clone()));
+    let last = history.head().unwrap();
+    let (_keep, head) = tokio::sync::watch::channel(last);
+    let view = SessionView {
+        id,
+        history,
+        head,
+        commands: None,
+        start_at: Some(Seq(last.0 / 2)),
+        bookmarks: Vec::new(),
+        note: None,
+        desk: None,
+        asks_fork: false,
+    };
+    let settings = UiSettings {
+        theme: Theme::default(),
+        keys: KeyOverrides::default(),
+        ascii: false,
+        color: ColorDepth::True,
+        session_budget: planwright::model::MicroDollars::ZERO,
+        changes: None,
+        now: jiff::Timestamp::now,
+        time_zone: jiff::tz::TimeZone::UTC,
+    };
+    let mut screen = Preview::open(view, &settings).unwrap();
+    for key in ["1", "]", "2", "]", "3", "[", "4", "End"] {
+        screen.press(key).unwrap();
+        screen.draw(&mut Buffer::empty(Rect::new(0, 0, 120, 40))).unwrap();
+    }
+}

@@ -1,0 +1,169 @@
+//! Signals, while waiting and in the middle of a run, on a screen, in linear mode and without one: the program ends, its
+//! commands end, the terminal is as it was, and the session can be taken up.
+//!
+//! The suite tries each once; `PLANWRIGHT_SIGNALS=50` as often as it says, and prints how long the ends took.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::times;
+use crate::program::Place;
+use crate::screen::{Terminal, assert_restored};
+
+const SIGNALS: [(&str, u32); 4] = [("HUP", 129), ("INT", 130), ("QUIT", 131), ("TERM", 143)];
+const LONG: &str = "title = \"Long\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\n\
+                    run = { shell = \"echo $$ > pid; sleep 600 & wait\" }\n";
+
+fn send(signal: &str, pid: u32) {
+    let sent = Command::new("kill").args(["-s", signal, &pid.to_string()]).status().unwrap();
+    assert!(sent.success(), "{signal} to {pid}");
+}
+
+/// Waits until nobody works in the workspace any more.
+fn everybody_is_gone(place: &Place, what: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while super::outside::is_used(&place.work()) {
+        assert!(Instant::now() < deadline, "{what}: a process goes on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn can_be_taken_up(place: &Place, running: bool, what: &str) {
+    let expected = if running { "interrupted" } else { "needs you" };
+    assert_eq!(place.sessions()[0]["status"], expected, "{what}");
+    let verified = place.run(&["sessions", "verify"]);
+    assert_eq!(verified.status.code(), Some(0), "{what}");
+}
+
+fn waits_for(terminal: &mut Terminal, place: &Place) {
+    let file = place.work().join("pid");
+    terminal.until("the command", |_| {
+        std::fs::read_to_string(&file).is_ok_and(|pid| !pid.trim().is_empty())
+    });
+}
+
+#[test]
+fn a_signal_to_a_screen_restores_the_terminal_and_leaves_nobody_behind() {
+    let mut longest = Duration::ZERO;
+    for _ in 0..times("PLANWRIGHT_SIGNALS", 1) {
+        for (signal, exit) in SIGNALS {
+            for running in [false, true] {
+                let what = format!("{signal}, running: {running}");
+                let place = Place::new();
+                let plan = place.plan(LONG);
+                let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
+                terminal.shows("Run this plan?");
+                if running {
+                    terminal.press_until("a", "run 0/1");
+                    waits_for(&mut terminal, &place);
+                }
+                let began = Instant::now();
+                send(signal, terminal.child.process_id().unwrap());
+                let (code, raw) = terminal.end();
+                longest = longest.max(began.elapsed());
+                assert_eq!(code, exit, "{what}");
+                assert_restored(&raw);
+                assert!(!raw.contains("panicked"), "{what}");
+                everybody_is_gone(&place, &what);
+                can_be_taken_up(&place, running, &what);
+            }
+        }
+    }
+    println!("the longest end of a screen took {longest:?}");
+}
+
+#[test]
+fn a_signal_in_linear_mode_ends_in_good_order() {
+    for (signal, exit) in SIGNALS {
+        let place = Place::new();
+        let plan = place.plan(LONG);
+        let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
+        terminal.shows("Request 1 of 1: Run this plan?");
+        terminal.keys("approve\n");
+        waits_for(&mut terminal, &place);
+        send(signal, terminal.child.process_id().unwrap());
+        let (code, _) = terminal.end();
+        assert_eq!(code, exit, "{signal}");
+        everybody_is_gone(&place, signal);
+        can_be_taken_up(&place, true, signal);
+    }
+}
+
+#[test]
+fn a_signal_without_a_screen_ends_in_good_order() {
+    let mut longest = Duration::ZERO;
+    for _ in 0..times("PLANWRIGHT_SIGNALS", 1) {
+        for (signal, exit) in SIGNALS {
+            let place = Place::new();
+            let plan = place.plan(LONG);
+            let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
+                .args(["run", &plan, "--headless", "--yes", "--json"])
+                .env("PLANWRIGHT_DATA_DIR", place.data())
+                .env("PLANWRIGHT_CONFIG", place.dir.path().join("config.toml"))
+                .current_dir(place.work())
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            let spawned = |line: &String| line.contains("\"kind\":\"spawned\"");
+            assert!(lines.by_ref().map_while(Result::ok).any(|line| spawned(&line)));
+            let began = Instant::now();
+            send(signal, child.id());
+            lines.map_while(Result::ok).for_each(drop);
+            assert_eq!(child.wait().unwrap().code(), Some(exit.cast_signed()), "{signal}");
+            longest = longest.max(began.elapsed());
+            everybody_is_gone(&place, signal);
+            can_be_taken_up(&place, true, signal);
+        }
+    }
+    println!("the longest end without a screen took {longest:?}");
+}
+
+#[test]
+fn a_job_that_is_stopped_and_let_go_on_gives_the_terminal_back_and_takes_it_again() {
+    for running in [false, true] {
+        let place = Place::new();
+        place.plan(LONG);
+        let program = assert_cmd::cargo::cargo_bin("planwright");
+        let mut terminal = Terminal::program(
+            &place,
+            "bash",
+            &["--norc", "--noprofile", "-i"],
+            (40, 120),
+            &[("PS1", "ready$ ")],
+        );
+        terminal.shows("ready$");
+        terminal.keys(&format!("'{}' run ../plan.toml\n", program.display()));
+        terminal.shows("Run this plan?");
+        if running {
+            terminal.press_until("a", "run 0/1");
+            waits_for(&mut terminal, &place);
+        }
+        let shell = terminal.child.process_id().unwrap();
+        let job = child_of(shell);
+        send("TSTP", job);
+        terminal.shows("Stopped");
+        assert_restored(&terminal.written());
+        terminal.keys("fg\n");
+        terminal.until("the screen again", |text| text.contains("Long"));
+        terminal.keys("q");
+        if running {
+            // Leaving a run that goes on is asked about once.
+            terminal.press_until("q", "ready$");
+        }
+        terminal.shows("ready$");
+        assert_restored(&terminal.written());
+        terminal.keys("\x15exit\n");
+        terminal.end();
+        everybody_is_gone(&place, "stopped");
+    }
+}
+
+fn child_of(parent: u32) -> u32 {
+    let list = format!("/proc/{parent}/task/{parent}/children");
+    let children = std::fs::read_to_string(list).unwrap();
+    children.split_whitespace().next().unwrap().parse().unwrap()
+}

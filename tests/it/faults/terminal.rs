@@ -1,0 +1,125 @@
+//! The terminal itself: gone, or resized and pasted into without mercy.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+
+use super::times;
+use crate::program::{DIAMOND, Place};
+use crate::screen::{Terminal, assert_restored, cells};
+use crate::torture::Random;
+
+fn size(rows: u16, cols: u16) -> PtySize {
+    PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
+}
+
+/// Nobody holds the other end any more, as when a window is closed.
+#[test]
+fn a_terminal_that_is_gone_ends_the_session_in_good_order() {
+    for round in 0..times("PLANWRIGHT_SIGNALS", 2) {
+        let running = round % 2 == 1;
+        let place = Place::new();
+        let plan = place.plan(
+            "title = \"Long\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\nrun = { shell = \"echo $$ > pid; sleep 600\" }\n",
+        );
+        let pair = native_pty_system().openpty(size(40, 120)).unwrap();
+        let mut command = CommandBuilder::new(assert_cmd::cargo::cargo_bin("planwright"));
+        command.args(["run", &plan]);
+        command.cwd(place.work());
+        command.env("PLANWRIGHT_DATA_DIR", place.data());
+        command.env("PLANWRIGHT_CONFIG", place.dir.path().join("config.toml"));
+        command.env("TERM", "xterm-256color");
+        command.env("LANG", "C.UTF-8");
+        let mut child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let mut writer = pair.master.take_writer().unwrap();
+        let mut parser = vt100::Parser::new(cells(40), cells(120), 0);
+        let mut buffer = [0; 8192];
+        let file = place.work().join("pid");
+        let begun = || std::fs::read_to_string(&file).is_ok_and(|pid| !pid.trim().is_empty());
+        loop {
+            let read = reader.read(&mut buffer).unwrap();
+            parser.process(&buffer[..read]);
+            let shown = parser.screen().contents();
+            if shown.contains("Run this plan?") && !running || begun() {
+                break;
+            }
+            if running && shown.contains("Run this plan?") {
+                // A card takes no key in the moment it appears.
+                std::thread::sleep(Duration::from_millis(350));
+                writer.write_all(b"a").unwrap();
+                writer.flush().unwrap();
+            }
+        }
+        drop((reader, writer, pair.master));
+        let deadline = Instant::now() + Duration::from_secs(40);
+        while child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < deadline, "it ends when its terminal is gone");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(child.wait().unwrap().exit_code(), 129);
+        while super::outside::is_used(&place.work()) {
+            assert!(Instant::now() < deadline, "its commands end as well");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let expected = if running { "interrupted" } else { "needs you" };
+        assert_eq!(place.sessions()[0]["status"], expected);
+    }
+}
+
+/// Sizes from one cell to a wall of them and a large paste: the last frame is the one that a fresh screen of that
+/// size would show.
+#[test]
+fn resizes_and_a_paste_leave_the_frame_that_a_fresh_start_draws() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    assert_eq!(place.run(&["run", &plan, "--headless", "--yes"]).status.code(), Some(0));
+    let mut terminal = Terminal::start(&place, &["replay", "last"], 40, 120);
+    terminal.shows("REPLAY");
+    let mut random = Random(7);
+    for _ in 0..times("PLANWRIGHT_RESIZES", 200) {
+        let (rows, cols) = (1 + random.below(200) as u16, 1 + random.below(500) as u16);
+        terminal.master.resize(size(rows, cols)).unwrap();
+        terminal.skim();
+    }
+    terminal.keys(&format!("\x1b[200~{}\x1b[201~", "paste q ".repeat(131_072)));
+    terminal.master.resize(size(40, 120)).unwrap();
+    terminal.parser.screen_mut().set_size(cells(40), cells(120));
+    // Back to the first view and the last event.
+    at_the_end(&mut terminal);
+    let (after, colours) = settled(&mut terminal);
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+
+    let mut fresh = Terminal::start(&place, &["replay", "last"], 40, 120);
+    fresh.shows("REPLAY");
+    at_the_end(&mut fresh);
+    let (expected, expected_colours) = settled(&mut fresh);
+    fresh.keys("q");
+    fresh.end();
+    assert_eq!(after, expected);
+    assert!(colours == expected_colours, "the colours differ");
+}
+
+fn at_the_end(terminal: &mut Terminal) {
+    terminal.press_while("1", |text| !text.contains("graph"));
+    terminal.press_while("\x1b[F", |text| !text.contains("4/4"));
+}
+
+/// The screen once nothing is drawn any more.
+fn settled(terminal: &mut Terminal) -> (String, String) {
+    let deadline = Instant::now() + Duration::from_secs(40);
+    loop {
+        assert!(Instant::now() < deadline, "it is drawn without end:\n{}", terminal.text());
+        let before = terminal.parser.screen().contents_formatted();
+        std::thread::sleep(Duration::from_millis(400));
+        terminal.skim();
+        if terminal.parser.screen().contents_formatted() == before {
+            return (terminal.text(), before);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Sessions from elsewhere: exports, transcripts and traces with mistakes in them are refused or can be looked at, drawn
+//! and exported like any other.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use planwright::event::Record;
+use planwright::exchange::{foreign, html, jsonl, otlp, report, traces};
+use planwright::model::{MicroDollars, PlanOutline, Seq, SessionId};
+use planwright::replay::{History, MemorySource};
+use planwright::state::SessionState;
+use planwright::state::result::ExecutionResult;
+use planwright::state::verify::Verification;
+use planwright::store::Incoming;
+use planwright::text::Redactor;
+use planwright::tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::mutate::mutated;
+use crate::exchange::{CLAUDE, CODEX};
+use crate::program::{DIAMOND, Place};
+
+/// A session that ran and one that was planned: as exports, event by event, and folded.
+struct Base {
+    exports: Vec<String>,
+    events: Vec<String>,
+    traces: Vec<String>,
+    outline: PlanOutline,
+}
+
+fn base() -> &'static Base {
+    static BASE: OnceLock<Base> = OnceLock::new();
+    BASE.get_or_init(|| {
+        let text = |output: std::process::Output| String::from_utf8(output.stdout).unwrap();
+        let ran = Place::new();
+        let plan = ran.plan(&DIAMOND.replace("echo d", "exit 4; echo d"));
+        assert_eq!(ran.run(&["run", &plan, "--headless", "--yes"]).status.code(), Some(1));
+        let planned = Place::new();
+        let args = ["plan", "launch a newsletter in 6 weeks", "--headless", "--yes"];
+        assert_eq!(planned.run(&args).status.code(), Some(0));
+        let mut events = Vec::new();
+        let mut outline = None;
+        for place in [&ran, &planned] {
+            let mut state = SessionState::default();
+            for line in text(place.run(&["replay", "last", "--headless", "--json"])).lines() {
+                let record: Record = serde_json::from_str(line).unwrap();
+                state.apply(&record);
+                events.push(String::from_utf8(record.event.encode().unwrap()).unwrap());
+            }
+            outline = state.planning.outline.clone().or(outline);
+        }
+        let exported = |place: &Place| text(place.run(&["export", "last", "--format", "jsonl"]));
+        Base {
+            // Without the hash of all lines, which any mistake would break.
+            exports: [exported(&ran), exported(&planned)].map(unchained).to_vec(),
+            events,
+            traces: vec![text(ran.run(&["export", "last", "--format", "json"]))],
+            outline: PlanOutline::clone(&outline.unwrap()),
+        }
+    })
+}
+
+fn unchained(export: String) -> String {
+    let (header, rest) = export.split_once('\n').unwrap();
+    let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
+    header.as_object_mut().unwrap().remove("chain");
+    format!("{header}\n{rest}")
+}
+
+pub fn events() -> &'static [String] {
+    &base().events
+}
+
+pub fn outline() -> &'static PlanOutline {
+    &base().outline
+}
+
+fn written(text: &str, name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    (dir, path)
+}
+
+/// Does everything with a session that can be done without running it.
+fn look_at(records: &[Record]) {
+    let mut state = SessionState::default();
+    for record in records {
+        state.apply(record);
+    }
+    let zone = jiff::tz::TimeZone::UTC;
+    let _ = (ExecutionResult::of(records), Verification::of(records));
+    let _ = report::markdown(&state, records, &zone);
+    let _ = html::page(&state, records, &zone);
+    let _ = otlp::spans(&SessionId::new("x"), &state.session.title, records);
+    let settings = UiSettings {
+        theme: Theme::default(),
+        keys: KeyOverrides::default(),
+        ascii: false,
+        color: ColorDepth::True,
+        session_budget: MicroDollars::ZERO,
+        now: || "2026-06-08T14:22:31Z".parse().unwrap(),
+        time_zone: zone,
+        changes: None,
+    };
+    let (_keep, head) = tokio::sync::watch::channel(Seq(records.len() as u64));
+    let view = SessionView {
+        id: SessionId::new("x"),
+        history: History::new(MemorySource::new(records.to_vec())),
+        head,
+        commands: None,
+        start_at: None,
+        bookmarks: Vec::new(),
+        desk: None,
+        asks_fork: false,
+        note: None,
+    };
+    let Ok(mut preview) = Preview::open(view, &settings) else { return };
+    for key in ["1", "2", "3", "4", "Home", "]", "End", "Enter", "Esc", "?"] {
+        let _ = preview.press(key);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 100, 30));
+        let _ = preview.draw(&mut buffer);
+    }
+}
+
+/// Reads an export as an import would, event by event.
+fn taken_in(path: &Path) -> Option<Vec<Record>> {
+    let export = jsonl::Export::open(path).ok()??;
+    let (_, _, _, mut incoming) = export.into_parts(SessionId::new("x"));
+    let mut records = Vec::new();
+    while let Some(arrival) = incoming.next().ok()? {
+        let row = arrival.row;
+        let event = planwright::event::Event::decode(&row.payload).ok()?;
+        records.push(Record { seq: row.seq, at: row.at, event });
+    }
+    let _ = incoming.summary();
+    Some(records)
+}
+
+proptest! {
+    #[test]
+    fn exports_of_sessions(text in mutated(base().exports.clone())) {
+        let (_dir, path) = written(&text, "export.jsonl");
+        if let Some(records) = taken_in(&path) {
+            look_at(&records);
+        }
+    }
+
+    /// One event is changed and still an event: what nobody wrote is folded, drawn and exported all the same.
+    #[test]
+    fn forged_sessions(
+        which in 0..2_usize,
+        at in any::<usize>(),
+        event in mutated(base().events.clone()),
+    ) {
+        let mut lines: Vec<String> = base().exports[which].lines().map(str::to_owned).collect();
+        let at = 1 + at % (lines.len() - 1);
+        let mut line: serde_json::Value = serde_json::from_str(&lines[at]).unwrap();
+        if let Ok(event) = serde_json::from_str::<serde_json::Value>(&event) {
+            line["event"] = event;
+        }
+        lines[at] = line.to_string();
+        let (_dir, path) = written(&(lines.join("\n") + "\n"), "export.jsonl");
+        if let Some(records) = taken_in(&path) {
+            look_at(&records);
+        }
+    }
+
+    #[test]
+    fn transcripts_of_other_programs(text in mutated(vec![CODEX.to_owned(), CLAUDE.to_owned()])) {
+        let (_dir, path) = written(&text, "rollout.jsonl");
+        if let Ok((_, records)) = foreign::read(&path, &Redactor::default()) {
+            look_at(&records);
+        }
+    }
+
+    #[test]
+    fn traces_of_attempts(text in mutated(base().traces.clone())) {
+        let (_dir, path) = written(&text, "traces.json");
+        if let Ok(found) = traces::read(&path, &Redactor::default())
+            && let Ok(records) = traces::session(&found, "fuzz")
+        {
+            look_at(&records);
+        }
+    }
+}
