@@ -109,7 +109,8 @@ mod tests {
         }
         assert_eq!(longest, CELLS as usize);
         for (id, _) in state.tasks.iter() {
-            let done = |line: &&String| line.contains(&format!(" {id} ")) && line.contains(" done ");
+            let done =
+                |line: &&String| line.contains(&format!(" {id} ")) && line.contains(" done ");
             assert!(lines.iter().any(|line| done(&line)), "{id} in {lines:#?}");
         }
         assert!(!lines.iter().any(|line| line.contains("318 tests passed")), "steps are left out");

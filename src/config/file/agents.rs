@@ -125,7 +125,9 @@ mod tests {
             read("reasoning_mode = \"deep\"").unwrap_err(),
             "config.toml:1: `reasoning_mode` must be auto, direct or dialectical"
         );
-        assert!(read("core.gate_policy_enable = true").unwrap_err().contains("gate_policy_enabled"));
+        assert!(
+            read("core.gate_policy_enable = true").unwrap_err().contains("gate_policy_enabled")
+        );
         assert!(
             read("gate_user_overrides = { signals = { overlaps = 1 } }")
                 .unwrap_err()
