@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 
 use super::{Home, HomeFocus};
 use crate::replay::library::Hit;
-use crate::tui::clock::day_and_time;
 use crate::tui::keymap::{Action, Key, Place};
 use crate::tui::session::Flow;
 use crate::tui::theme::Role;
@@ -103,9 +102,9 @@ impl Home {
                 buf.set_style(row, selection);
             }
             let mut line = Line::new(buf, row);
-            let when = day_and_time(hit.at, &zone);
+            let when = hit.at.to_zoned(zone.clone()).strftime("%-d %b %H:%M").to_string();
             line.skip(1).put(if under { "►" } else { " " }, focus).skip(1);
-            line.column(&format!("{when:>15}"), 17, dim);
+            line.column(&format!("{when:>12}"), 14, dim);
             let title = titles.get(&hit.session).map_or(hit.session.short(), String::as_str);
             let wide = area.width >= 100;
             line.column(title, if wide { 30 } else { 18 }, text).skip(2);

@@ -85,8 +85,7 @@ fn survivors(text: &[u8], samples: &[(String, String)]) -> Vec<String> {
 fn two_hundred_secrets_reach_neither_the_store_nor_an_export() {
     let samples = samples();
     let place = Place::new();
-    let lines =
-        samples.iter().map(|(line, _)| line.clone()).collect::<Vec<_>>().join("\n") + "\n";
+    let lines = samples.iter().map(|(line, _)| line.clone()).collect::<Vec<_>>().join("\n") + "\n";
     std::fs::write(place.work().join("said"), &lines).unwrap();
     // All at once, letter by letter as far as pipes let it, as an error, and as the reason of a failure.
     place.plan(
