@@ -379,8 +379,10 @@ impl Screen {
             return Ok(self.say("no tool was chosen in this step; actions of agents have a why"));
         }
         self.ui.trace.explained.insert(seq);
-        self.ui.trace.following = false;
-        self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top());
+        // At the end the trace moves up for the words; elsewhere the step stays where it is.
+        if !self.ui.trace.following {
+            self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top());
+        }
         Ok(Flow::Draw)
     }
 

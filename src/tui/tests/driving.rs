@@ -516,6 +516,8 @@ fn an_action_says_why_its_tool_was_taken() {
     step.metadata.insert("choice".to_owned(), choice);
     let fixture = Fixture::running().with(AgentEvent::stepped("port".into(), 1, step));
     let mut shown = fixture.live();
+    // The trace follows its end from the first frame on.
+    shown.text(120, 40);
     shown.press(&["Tab", "w"]);
     let text = shown.text(120, 40);
     let why =
