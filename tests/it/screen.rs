@@ -109,6 +109,12 @@ impl Terminal {
         })
     }
 
+    /// Where words stand, once they do.
+    fn seen(&mut self, words: &str) -> (u16, u16) {
+        self.shows(words);
+        self.find(words).expect("they are on the screen")
+    }
+
     pub fn text(&self) -> String {
         self.parser.screen().contents()
     }
@@ -413,21 +419,20 @@ fn a_goal_is_planned_and_run_with_the_mouse() {
     terminal.shows("How many hours a week");
     terminal.press_until("S", "Run this plan?");
     // A click on a chip selects it and gives the graph the focus.
-    let (column, row) = terminal.find("p1.t3").unwrap();
+    let (column, row) = terminal.seen("p1.t3");
     terminal.click(column + 1, row);
     terminal.until("the selection", |text| text.contains("[· p1.t3]") && text.contains("━━ graph"));
     // A click on the line of the request opens it again, the wheel scrolls it to its end.
-    terminal.shows("1 request");
-    let (column, row) = terminal.find("1 request").unwrap();
+    let (column, row) = terminal.seen("1 request");
     terminal.click(column, row);
     terminal.shows("━━ approval 1 of 1");
-    let (column, row) = terminal.find("Forecast").unwrap();
+    let (column, row) = terminal.seen("Forecast");
     for _ in 0..40 {
         terminal.keys(&format!("\x1b[<65;{column};{row}M"));
     }
     terminal.press_while("a", |text| text.contains("approval 1 of 1"));
     terminal.until("the run", |text| text.contains("@ p1.t1"));
-    let (column, row) = terminal.find("── trace").unwrap();
+    let (column, row) = terminal.seen("── trace");
     terminal.click(column + 4, row);
     terminal.until("the trace has the focus", |text| text.contains("━━ trace"));
     terminal.keys("q");
