@@ -138,7 +138,7 @@ fn by_week(schedule: &Schedule, lines: &mut Vec<String>) {
 /// What the goal says that could not be used, first of all.
 fn notes(talk: &PlanningSlice, lines: &mut Vec<String>) {
     for note in &talk.notes {
-        lines.push(format!("Note: {note}."));
+        lines.push(format!("Note: {}.", note.trim_end_matches('.')));
     }
 }
 

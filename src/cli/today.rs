@@ -1,8 +1,8 @@
 //! `planwright today`: what is due today in all active plans, and one word for what to do about it.
 
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::session::{attend, block_on, needs_screen, take_up};
@@ -16,6 +16,9 @@ use crate::state::TaskStatus;
 use crate::store::Store;
 use crate::text::{self, units};
 use crate::tui::TodayItem;
+
+/// Ten years, as far as plans reach.
+const LOOK_AHEAD_HOURS: i64 = 10 * 366 * 24;
 
 #[derive(Debug, Args)]
 pub struct TodayArgs {
@@ -57,12 +60,11 @@ pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
     let Some(what) = &args.what else { return list_all(shared) };
     let app = App::settings_only(shared)?;
     let (now, zone) = (Timestamp::now(), TimeZone::system());
-    let items = due(&app, now, &zone)?;
     let (TodayCommand::Done { item, .. }
     | TodayCommand::Skip { item }
     | TodayCommand::Move { item, .. }
     | TodayCommand::Start { item }) = what;
-    let item = find(&items, item)?.clone();
+    let item = pick(&app, now, &zone, item)?;
     let store = app.open_store()?;
     let settle = |done: bool, note: Option<String>| Command::Settle {
         task: item.due.task.clone(),
@@ -137,6 +139,19 @@ fn tell(
         store.close();
         Ok(Exit::Success)
     })
+}
+
+/// What is due by that name or number. By name, what comes later may be settled sooner.
+fn pick(app: &App, now: Timestamp, zone: &TimeZone, name: &str) -> anyhow::Result<TodayItem> {
+    let not_due = match find(&due(app, now, zone)?, name) {
+        Ok(item) => return Ok(item.clone()),
+        Err(error) => error,
+    };
+    if name.parse::<usize>().is_ok() {
+        return Err(not_due);
+    }
+    let ahead = now.checked_add(SignedDuration::from_hours(LOOK_AHEAD_HOURS)).unwrap_or(now);
+    find(&due(app, ahead, zone)?, name).cloned().map_err(|_| not_due)
 }
 
 fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<&'a TodayItem> {

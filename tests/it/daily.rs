@@ -58,6 +58,21 @@ fn what_waits_for_a_person_is_due_and_is_done_from_another_terminal() {
 }
 
 #[test]
+fn what_is_scheduled_for_later_can_be_done_sooner_by_its_name() {
+    let place = Place::new();
+    let goal = ["plan", "learn Rust, 5 hours a week", "--headless", "--yes"];
+    assert_eq!(code(&place.run(&goal)), 0);
+    assert_eq!(code(&place.run(&["resume", "last", "--headless"])), 3);
+    assert!(place.run(&["today", "--json"]).stdout.is_empty(), "it begins tomorrow");
+    let later = place.run(&["today", "done", "p1.t2"]);
+    assert_ne!(code(&later), 0, "it waits for another");
+    let done = place.run(&["today", "done", "p1.t1"]);
+    assert_eq!(code(&done), 0, "{}", stderr(&done));
+    assert!(stdout(&done).contains("1 of "), "{}", stdout(&done));
+    assert_eq!(code(&place.run(&["today", "done", "7"])), 2, "numbers are of the list alone");
+}
+
+#[test]
 fn the_last_task_of_a_person_ends_the_run_without_anybody_running_it() {
     let place = Place::new();
     let plan = place.plan("title = \"One\"\n[[tasks]]\nid = \"a\"\nrun = { human = {} }\n");

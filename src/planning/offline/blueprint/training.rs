@@ -1,6 +1,7 @@
 //! A training phase laid out week by week, each week with its load and its sessions on different days.
 
 use crate::model::{LinkKind, NodeType, PlanNode, TaskId};
+use crate::text::units::counted;
 
 use super::super::sizing::{self, TrainingWeeks};
 use super::super::template::{Group, TaskSpec};
@@ -47,8 +48,9 @@ impl Artist<'_> {
         let planned: u16 = weeks.list().iter().sum();
         let asked = self.ground.size.weeks();
         if planned != asked {
+            let asked = counted(asked.into(), "week");
             self.plan.notes.push(format!(
-                "{asked} weeks of training cannot be built up; {planned} weeks are planned"
+                "{asked} of training cannot be built up; {planned} weeks are planned"
             ));
         }
     }
