@@ -335,6 +335,9 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
         if is_about_a_call(&request.kind) {
             let shown = |detail: &Detail| format!("   {}: {}", detail.label, detail.text);
             lines.extend(request.verbatim.iter().map(shown));
+            // Whether the call was still at work is what the answer hangs on.
+            let evidence = request.details.iter().filter(|detail| detail.label == "evidence");
+            lines.extend(evidence.map(shown));
             lines.push(format!("   replies: {}", reply::words(request).join(", ")));
         }
     }

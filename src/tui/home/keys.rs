@@ -229,6 +229,9 @@ impl Home {
             Action::RemoveSession if self.list.current().is_some() => {
                 self.focus = HomeFocus::Remove;
             }
+            Action::Today if self.list.items.is_empty() => {
+                self.message = Some("nothing is due today".to_owned());
+            }
             Action::Today => {
                 self.focus = match self.focus {
                     HomeFocus::Today => HomeFocus::List,
@@ -245,7 +248,9 @@ impl Home {
                 self.filter = Field::default();
                 self.list.narrow("");
             }
-            Action::Quit | Action::Back => return Flow::Exit(ExitReason::Quit),
+            // One Esc too many must not end the program.
+            Action::Back => self.message = Some(format!("{} quits", self.keymap.key(Action::Quit))),
+            Action::Quit => return Flow::Exit(ExitReason::Quit),
             _ => return Flow::Idle,
         }
         Flow::Draw
