@@ -489,6 +489,26 @@ pub(super) fn final_plan(
     (asked, spoken(talk, &speech))
 }
 
+/// The request for a plan that a wish did not change: it says so first, and what was left open.
+pub(super) fn unchanged_plan(
+    id: RequestId,
+    talk: &PlanningSlice,
+    revision: &PlanRevision,
+) -> (Request, String) {
+    let (mut asked, _) = final_plan(id, talk, revision);
+    let same = format!("r{} is as it was", revision.revision);
+    asked.why = format!("nothing changed, {same}");
+    let mut lead = vec![format!("Nothing changed: {same}.")];
+    lead.extend(talk.open_wishes.iter().map(|wish| format!("Left open: {wish}.")));
+    let speech = Speech {
+        lead,
+        next_step: Some("Say it in other words, or edit it by hand.".to_owned()),
+        cta: Some(ask(Ask::Approval)),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
 /// Ideas that no earlier card could show.
 fn unseen_ideas(talk: &PlanningSlice) -> Vec<String> {
     let shown = talk.approved.contains(&ApprovalTarget::Outline)
