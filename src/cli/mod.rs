@@ -57,8 +57,8 @@ Examples:
   planwright resume last                go on after a quit or a crash
   planwright check plan.toml            find mistakes in a plan file
 
-Exit codes: 0 success, 1 the plan or a task failed, 2 usage, 3 an answer is needed, 4 a cap was hit,
-129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM.";
+Exit codes: 0 success, 1 the plan or a task failed, 2 usage, 3 something waits for you, 4 a cap was hit,
+130 left in the middle, 129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM.";
 
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]

@@ -8,12 +8,12 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::session::{Errand, attend, block_on, conclude, needs_screen};
+use super::session::{Errand, attend, block_on, conclude, needs_screen, parting, say_what_waits};
 use super::{Exit, Out, Problem, Shared, plan_text};
 use crate::app::App;
 use crate::app::planning::{GoalWish, check_goal};
 use crate::headless::Answers;
-use crate::model::PolicyOverride;
+use crate::model::{PolicyOverride, SessionId};
 use crate::planning::export::{self, PlanExport};
 use crate::state::PlanningSlice;
 
@@ -84,13 +84,16 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
         let format = if shared.json { Format::Json } else { args.format };
         let talk = &state.planning;
         if talk.roadmap.is_some() {
-            let text = written(talk, format, Timestamp::now())?;
+            let text = written(&id, talk, format, Timestamp::now())?;
             match &args.output {
                 Some(path) => write_whole(path, &text)?,
                 None => Out::new().text(&text)?,
             }
         }
-        super::session::say_what_waits(&id, &state, shared.json);
+        match exit {
+            Exit::NeedsPerson | Exit::CapReached => say_what_waits(&id, &state, shared.json),
+            _ => parting(&id, &state),
+        }
         store.close();
         Ok(exit)
     })
@@ -172,7 +175,12 @@ fn replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
     Ok(replies)
 }
 
-fn written(talk: &PlanningSlice, format: Format, now: Timestamp) -> anyhow::Result<String> {
+fn written(
+    id: &SessionId,
+    talk: &PlanningSlice,
+    format: Format,
+    now: Timestamp,
+) -> anyhow::Result<String> {
     let (Some(outline), Some(roadmap)) = (&talk.outline, &talk.roadmap) else {
         return Ok(String::new());
     };
@@ -180,7 +188,7 @@ fn written(talk: &PlanningSlice, format: Format, now: Timestamp) -> anyhow::Resu
     let exported = PlanExport { context, roadmap, schedule: talk.schedule.as_deref() };
     Ok(match format {
         Format::Text => plan_text::text(talk),
-        Format::Json => plan_text::json(talk)?,
+        Format::Json => plan_text::json(id, talk)?,
         Format::Markdown => export::markdown(&exported),
         Format::Mermaid => export::flowchart(&exported),
         Format::Gantt => export::gantt(&exported),

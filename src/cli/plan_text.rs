@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::model::{IsoWeek, NodeTree, NodeType, Roadmap, Schedule, ScheduledBlock, TaskId};
+use crate::model::{
+    IsoWeek, NodeTree, NodeType, Roadmap, Schedule, ScheduledBlock, SessionId, TaskId,
+};
 use crate::planning::grammar::is_infeasible;
 use crate::state::PlanningSlice;
 use crate::text::units;
@@ -176,10 +178,11 @@ fn confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
 }
 
 /// One object with all artifacts.
-pub(super) fn json(talk: &PlanningSlice) -> Result<String, serde_json::Error> {
+pub(super) fn json(session: &SessionId, talk: &PlanningSlice) -> Result<String, serde_json::Error> {
     let stages: Vec<_> = talk.judgements.values().collect();
     let feasible = !stages.iter().flat_map(|stage| &stage.violations).any(is_infeasible);
     let object = json!({
+        "session": session,
         "outline": talk.outline,
         "roadmap": talk.roadmap,
         "schedule": talk.schedule,

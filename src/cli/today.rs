@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::json;
 
 use super::session::{attend, block_on, needs_screen, take_up};
@@ -108,7 +108,14 @@ pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
 pub(super) fn list_all(shared: &Shared) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
     let (now, zone) = (Timestamp::now(), TimeZone::system());
-    list(shared, &due(&app, now, &zone)?, now, &zone)
+    let (items, next) = match app.read_store()? {
+        Some(store) => {
+            let open = today::open_sessions(&store)?;
+            (today::items(&open, now, &zone), today::next(&open, now, &zone))
+        }
+        None => (Vec::new(), None),
+    };
+    list(shared, &items, next.as_ref(), &now.to_zoned(zone))
 }
 
 fn due(app: &App, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Vec<TodayItem>> {
@@ -185,8 +192,8 @@ fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<&'a TodayItem>
 fn list(
     shared: &Shared,
     items: &[TodayItem],
-    now: Timestamp,
-    zone: &TimeZone,
+    next: Option<&TodayItem>,
+    now: &Zoned,
 ) -> anyhow::Result<Exit> {
     let mut out = Out::new();
     if shared.json {
@@ -195,11 +202,13 @@ fn list(
         }
         return Ok(Exit::Success);
     }
-    let now = now.to_zoned(zone.clone());
+    let zone = now.time_zone();
     let day = now.strftime("%a %-d %B").to_string();
+    let coming = next.map(|item| coming(item, now));
     if items.is_empty() {
         out.line(&format!("nothing is due today, {day}"))?;
-        out.line("plans that you approve show up here; planwright \"your goal\" makes one")?;
+        let made = "plans that you approve show up here; planwright \"your goal\" makes one";
+        out.line(coming.as_deref().unwrap_or(made))?;
         return Ok(Exit::Success);
     }
     let open = items.iter().filter(|item| !item.due.status.is_settled()).count();
@@ -229,8 +238,28 @@ fn list(
             .trim_end(),
         )?;
     }
+    if let Some(coming) = coming.filter(|_| open == 0) {
+        out.line(&coming)?;
+    }
     out.line("planwright today done N | skip N | move N WHEN | start N")?;
     Ok(Exit::Success)
+}
+
+/// What comes after today, in one line: when, what, how long, in which plan.
+fn coming(item: &TodayItem, now: &Zoned) -> String {
+    let due = &item.due;
+    let start = due.start.to_zoned(now.time_zone().clone());
+    // The year only where it is another one.
+    let when = if start.year() == now.year() { "%a %-d %B, %H:%M" } else { "%a %-d %B %Y, %H:%M" };
+    format!(
+        "next is {}: {}, {}, of {} ({}/{})",
+        start.strftime(when),
+        text::clean_line(&due.title),
+        units::planned(due.minutes.into()),
+        text::clean_line(&item.plan),
+        item.session.short(),
+        due.task,
+    )
 }
 
 /// One word for where an item stands.
@@ -285,6 +314,15 @@ mod tests {
                 ready: true,
             },
         }
+    }
+
+    #[test]
+    fn what_comes_next_is_told_with_its_day_and_the_year_if_it_is_another() {
+        let next = item("aaaaaa", "run");
+        let from = |time: &str| coming(&next, &time.parse::<Zoned>().unwrap());
+        let words = "next is Thu 1 January, 00:00: run, 30 min, of Plan (aaaaaa/run)";
+        assert_eq!(from("1970-01-01T09:00[UTC]"), words);
+        assert!(from("1969-12-31T09:00[UTC]").starts_with("next is Thu 1 January 1970, 00:00"));
     }
 
     #[test]

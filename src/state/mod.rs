@@ -15,6 +15,7 @@ mod requests;
 pub mod result;
 mod run;
 mod session;
+mod status;
 mod tasks;
 pub mod timeline;
 mod today;
@@ -32,6 +33,7 @@ pub use planning::{Draft, PlanningSlice, Wish};
 pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run::{RunPhase, RunSlice};
 pub use session::SessionSlice;
+pub use status::SessionStatus;
 pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
 pub use today::Due;
 
@@ -73,63 +75,6 @@ pub struct SessionState {
     /// What the person allowed for the rest of the session, as rules.
     pub grants: Vec<serde_json::Value>,
     pub totals: Totals,
-}
-
-/// Where a session stands, for lists and badges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionStatus {
-    /// No plan yet.
-    Planning,
-    /// A request is open.
-    NeedsYou,
-    /// Approved and kept for later.
-    Held,
-    Running,
-    Paused,
-    /// The process went away with work left.
-    Interrupted,
-    /// Only tasks of the person's are left.
-    Yours,
-    Done,
-    Failed,
-    Abandoned,
-}
-
-impl SessionStatus {
-    const ALL: [Self; 10] = [
-        Self::Planning,
-        Self::NeedsYou,
-        Self::Held,
-        Self::Running,
-        Self::Paused,
-        Self::Interrupted,
-        Self::Yours,
-        Self::Done,
-        Self::Failed,
-        Self::Abandoned,
-    ];
-
-    /// Reads what [`SessionStatus::word`] wrote.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.word() == word)
-    }
-
-    /// The word for it on screens and in lists.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Planning => "planning",
-            Self::NeedsYou => "needs you",
-            Self::Held => "held",
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Interrupted => "interrupted",
-            Self::Yours => "yours",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Abandoned => "abandoned",
-        }
-    }
 }
 
 impl SessionState {

@@ -9,6 +9,26 @@ fn text(output: &std::process::Output) -> String {
 }
 
 #[test]
+fn a_plan_that_was_kept_names_its_session_and_what_comes_next() {
+    let place = Place::new();
+    let output = place.run(&["plan", "learn Rust, 5 hours a week", "--headless", "--yes"]);
+    let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let id = planwright::model::SessionId::new(&*id);
+    let named = id.short();
+    assert!(said.contains(&format!("session {named}: ready, 0 of ")), "{said}");
+    assert!(said.contains(&format!("Run it: planwright run {named}")), "{said}");
+    assert_eq!(place.sessions()[0]["status"], "ready");
+    let today = String::from_utf8(place.run(&["today"]).stdout).unwrap();
+    if today.starts_with("nothing is due") {
+        assert!(today.contains("next is ") && today.contains(&format!("({named}/")), "{today}");
+    }
+    let goal = ["plan", "launch a newsletter in 6 weeks", "--headless", "--yes", "--json"];
+    let json: serde_json::Value = serde_json::from_slice(&place.run(&goal).stdout).unwrap();
+    assert_eq!(json["session"], place.sessions()[0]["id"]);
+}
+
+#[test]
 fn a_goal_becomes_a_plan_a_person_could_start_on_monday() {
     let place = Place::new();
     let goal = "launch a newsletter in 6 weeks";

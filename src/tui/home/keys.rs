@@ -44,7 +44,7 @@ impl Home {
         let key = Key::of(event);
         if key.ctrl {
             match key.code {
-                KeyCode::Char('c') => return Flow::Exit(ExitReason::Quit),
+                KeyCode::Char('c') => return Flow::Exit(ExitReason::Signal("SIGINT")),
                 KeyCode::Char('z') => return Flow::Suspend,
                 KeyCode::Char('l') => return Flow::Redraw,
                 _ => {}
