@@ -369,10 +369,19 @@ fn help_and_commands_name_the_same_actions() {
     press(&mut home, KeyCode::Char('?'));
     insta::assert_snapshot!("home_help_80x24", draw(&mut home, 80, 24));
     press(&mut home, KeyCode::Esc);
+    press(&mut home, KeyCode::Char(':'));
+    let text = draw(&mut home, 80, 24);
+    for words in
+        ["F         fork the session", "v         compare the marked", "q         back or quit"]
+    {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    press(&mut home, KeyCode::Esc);
     for letter in ":goal".chars() {
         press(&mut home, KeyCode::Char(letter));
     }
-    assert!(draw(&mut home, 80, 24).contains("type a goal"));
+    let text = draw(&mut home, 80, 24);
+    assert!(text.contains("type a goal") && text.contains(" 1 of 22 "), "{text}");
     press(&mut home, KeyCode::Enter);
     press(&mut home, KeyCode::Char('q'));
     assert!(draw(&mut home, 80, 24).contains("│ q"), "the box for a goal is open");
