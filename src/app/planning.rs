@@ -331,6 +331,10 @@ fn gated(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_js
 
 /// Refuses a goal that cannot be planned before a session is made of it.
 pub fn check_goal(goal: &str) -> Result<(), crate::cli::Problem> {
+    if goal.trim().is_empty() {
+        return Err(crate::cli::Problem::usage("the goal is empty")
+            .remedy("say what you want to get done: planwright \"learn Rust, 5 hours a week\""));
+    }
     if goal.trim().chars().count() > PlanContext::MAX_GOAL_CHARS {
         return Err(crate::cli::Problem::failed(format!(
             "the goal has more than {} characters",

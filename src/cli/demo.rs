@@ -7,13 +7,13 @@ use clap::Args;
 
 use super::session::{attend, block_on, needs_screen};
 use super::{Exit, Out, Problem, Shared};
-use crate::app::{self, App, ReadyPlan};
+use crate::app::{App, ReadyPlan};
 use crate::exchange::bundled;
 use crate::headless::Answers;
 use crate::model::Seq;
 use crate::planning::{graph, plan_file};
 use crate::replay::{History, MemorySource};
-use crate::tui::{ExitReason, SessionView, UiSettings};
+use crate::tui::{self, ExitReason, SessionView, UiSettings};
 
 #[derive(Debug, Args)]
 pub struct DemoArgs {
@@ -71,7 +71,9 @@ pub(super) fn demo(shared: &Shared, args: &DemoArgs) -> anyhow::Result<Exit> {
 
 /// Shows the recorded run until the person leaves it.
 pub(super) async fn watch(view: SessionView, settings: &UiSettings) -> anyhow::Result<Exit> {
-    let exit = app::show(view, settings).await?;
+    let exit = tui::run_session(view, settings).await?;
+    // It has no id here: it is not among the person's sessions.
+    Out::new().line("That was a recorded run; nothing was run and nothing is kept.")?;
     Ok(match exit.reason {
         ExitReason::Signal(signal) => Exit::for_signal(signal),
         ExitReason::TerminalGone => Exit::for_signal("SIGHUP"),

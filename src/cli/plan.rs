@@ -20,7 +20,8 @@ use crate::state::PlanningSlice;
 #[derive(Debug, Args)]
 pub struct PlanArgs {
     /// What you want to get done, in one sentence
-    goal: String,
+    #[arg(required = true, num_args = 1..)]
+    goal: Vec<String>,
     /// How the plan is printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -54,14 +55,11 @@ enum Format {
 
 pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
-    check_goal(&args.goal)?;
+    let goal = args.goal.join(" ");
+    check_goal(&goal)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
-    let wish = GoalWish {
-        goal: args.goal.clone(),
-        policy: policy(&shared.policy)?,
-        calendar: args.calendar.clone(),
-    };
+    let wish = GoalWish { goal, policy: policy(&shared.policy)?, calendar: args.calendar.clone() };
     let workspace = match &args.workspace {
         Some(named) => super::run::directory(named)?,
         None => std::env::current_dir().context("finding the current directory")?,
@@ -99,42 +97,31 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// `planwright GOAL`: planning starts at once. One word that is nearly a command is more likely a slip.
-pub(super) fn goal(shared: &Shared, words: &[String]) -> anyhow::Result<Exit> {
+/// The command that a goal of one word nearly is: more likely a slip than a goal.
+pub(super) fn nearly_a_command(words: &[String]) -> Option<(&str, String)> {
     use clap::CommandFactory as _;
-    if let [word] = words
-        && !word.contains(char::is_whitespace)
-    {
-        let command = super::Cli::command();
-        let names: Vec<String> =
-            command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
-        if let Some(near) = crate::text::nearest(word, names.iter().map(String::as_str)) {
-            return Err(Problem::usage(format!("there is no command `{word}`"))
-                .remedy(format!(
-                    "did you mean `planwright {near}`? To plan it, say: planwright plan {word}"
-                ))
-                .into());
-        }
+    let mut bare = words.iter().filter(|word| !word.starts_with('-'));
+    let (Some(word), None) = (bare.next(), bare.next()) else { return None };
+    if word.contains(char::is_whitespace) {
+        return None;
     }
-    if let Some(flag) = words.iter().find(|word| word.starts_with('-')) {
-        return Err(Problem::usage(format!("`{flag}` is not understood here"))
-            .remedy("put flags before the goal, or use `planwright plan GOAL`")
-            .into());
-    }
-    plan(shared, &PlanArgs::about(words.join(" ")))
+    let command = super::Cli::command();
+    let names: Vec<String> =
+        command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
+    let near = crate::text::nearest(word, names.iter().map(String::as_str))?;
+    Some((word, near.to_owned()))
 }
 
-impl PlanArgs {
-    fn about(goal: String) -> Self {
-        Self {
-            goal,
-            format: Format::Text,
-            calendar: None,
-            answer: Vec::new(),
-            workspace: None,
-            output: None,
-        }
-    }
+/// `planwright GOAL` is read as `planwright plan GOAL`; what comes here is a slip.
+pub(super) fn slip(words: &[String]) -> anyhow::Error {
+    let Some((word, near)) = nearly_a_command(words) else {
+        return Problem::usage("there is no such command").into();
+    };
+    Problem::usage(format!("there is no command `{word}`"))
+        .remedy(format!(
+            "did you mean `planwright {near}`? To plan it, say: planwright plan {word}"
+        ))
+        .into()
 }
 
 fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {

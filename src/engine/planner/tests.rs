@@ -387,7 +387,7 @@ fn every_wish_of_a_sentence_is_met_or_named() {
     assert!(has("p3.t2"), "nothing else is removed");
     let limits = weeks(&talk);
     let last = limits.start.checked_add(jiff::ToSpan::days(27)).unwrap();
-    let ends = limits.deadline.map(|deadline| deadline.date());
+    let ends = limits.deadline.map(crate::model::Moment::date);
     assert!(ends == Some(last) || limits.horizon_weeks == Some(4), "{limits:?}");
     assert_eq!(talk.state.planning.open_wishes, ["sing about it"]);
 }

@@ -77,8 +77,8 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
             format!("outline v{} with {nodes} by {by}", outline.version)
         }
         PlanningEvent::RoadmapDrafted { roadmap, by, .. } => format!(
-            "roadmap of {} h with {} by {by}",
-            roadmap.total_minutes.div_ceil(60),
+            "roadmap of {} with {} by {by}",
+            crate::text::units::planned(roadmap.total_minutes.into()),
             counted(roadmap.dependencies.len(), "link")
         ),
         PlanningEvent::ScheduleDrafted { schedule, by } => {

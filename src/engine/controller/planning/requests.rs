@@ -8,6 +8,7 @@ use crate::model::{
 use crate::planning::offline::difference;
 use crate::planning::voice::{self, Ask, Cta, Form, Speech};
 use crate::state::{PlanRevision, PlanningSlice};
+use crate::text::units;
 
 /// How many findings a card names.
 const FINDINGS: usize = 3;
@@ -465,12 +466,14 @@ pub(super) fn final_plan(
     if let Some(schedule) = talk.schedule.as_deref()
         && schedule.lateness_minutes > 0
     {
-        let hours = schedule.lateness_minutes.div_ceil(60);
         asked.details.insert(
             0,
             Detail::new(
                 "late",
-                format!("{hours} working hours after the deadline, accepted by you"),
+                format!(
+                    "{} of working time after the deadline, accepted by you",
+                    units::planned(schedule.lateness_minutes.into())
+                ),
             ),
         );
     }
@@ -617,7 +620,7 @@ fn summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
         ApprovalTarget::Outline => format!("The outline has {nodes} nodes."),
         ApprovalTarget::Roadmap => {
             let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
-            format!("The roadmap comes to {} hours.", minutes.div_ceil(60))
+            format!("The roadmap comes to {}.", units::planned(minutes.into()))
         }
         ApprovalTarget::Final => {
             let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
@@ -627,7 +630,7 @@ fn summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
                 .and_then(|schedule| schedule.blocks.last())
                 .map(|block| format!(" and ends on {}", block.end.date()))
                 .unwrap_or_default();
-            format!("The plan takes {} hours{end}.", minutes.div_ceil(60))
+            format!("The plan takes {}{end}.", units::planned(minutes.into()))
         }
     }
 }
