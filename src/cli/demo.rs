@@ -8,6 +8,7 @@ use clap::Args;
 use super::session::{attend, block_on, needs_screen};
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{App, ReadyPlan};
+use crate::event::{Event, PlanEvent, Record};
 use crate::exchange::bundled;
 use crate::headless::Answers;
 use crate::model::Seq;
@@ -41,7 +42,7 @@ pub(super) fn demo(shared: &Shared, args: &DemoArgs) -> anyhow::Result<Exit> {
     }
     let (id, records) = bundled::run()?;
     let head = records.last().map_or(Seq::START, |record| record.seq);
-    let at = args.at.unwrap_or(1);
+    let at = args.at.unwrap_or_else(|| opening(&records).0);
     if at == 0 || at > head.0 {
         return Err(Problem::usage(format!("the demo has events 1 to {head}, not {at}")).into());
     }
@@ -69,6 +70,12 @@ pub(super) fn demo(shared: &Shared, args: &DemoArgs) -> anyhow::Result<Exit> {
     })
 }
 
+/// Where the recorded run is opened: at the first moment at which there is a plan to see.
+pub(super) fn opening(records: &[Record]) -> Seq {
+    let shows = |record: &&Record| matches!(record.event, Event::Plan(PlanEvent::Proposed { .. }));
+    records.iter().find(shows).map_or(Seq(1), |record| record.seq)
+}
+
 /// Shows the recorded run until the person leaves it.
 pub(super) async fn watch(view: SessionView, settings: &UiSettings) -> anyhow::Result<Exit> {
     let exit = tui::run_session(view, settings).await?;
@@ -87,7 +94,7 @@ fn wants_to_run() -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(false);
     }
-    print!("Run this plan yourself? It only waits and prints, and asks before it starts. [y/N] ");
+    print!("Run this plan yourself? Its commands only wait and print. [y/N] ");
     std::io::stdout().flush()?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;

@@ -319,12 +319,11 @@ fn detail(state: &SessionState, status: SessionStatus, now: Timestamp) -> Option
         let task = oldest.request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
         let count = state.requests.open.len();
         let more = if count > 1 { format!(", {count} requests") } else { String::new() };
-        let waits = now.duration_since(oldest.asked_at).unsigned_abs();
-        return Some(format!(
-            "{task}{}{more}, waits {}",
-            oldest.request.question,
-            units::age(waits)
-        ));
+        let waits = match units::age(now.duration_since(oldest.asked_at).unsigned_abs()).as_str() {
+            "now" => "just asked".to_owned(),
+            age => format!("waits {age}"),
+        };
+        return Some(format!("{task}{}{more}, {waits}", oldest.request.question));
     }
     let revision = state.plan.current.as_ref().map_or(1, |current| current.revision);
     match status {
@@ -450,6 +449,7 @@ async fn look(
 async fn demo(settings: &UiSettings) -> anyhow::Result<Option<Exit>> {
     let (id, records) = bundled::run()?;
     let head = records.last().map_or(Seq::START, |record| record.seq);
+    let start_at = super::demo::opening(&records);
     let view = SessionView {
         id,
         history: History::new(MemorySource::new(records)),
@@ -458,7 +458,7 @@ async fn demo(settings: &UiSettings) -> anyhow::Result<Option<Exit>> {
         desk: None,
         asks_fork: false,
         commands: None,
-        start_at: Some(Seq(1)),
+        start_at: Some(start_at),
         note: None,
     };
     super::demo::watch(view, settings).await.map(signalled)

@@ -390,6 +390,7 @@ fn every_wish_of_a_sentence_is_met_or_named() {
     let ends = limits.deadline.map(crate::model::Moment::date);
     assert!(ends == Some(last) || limits.horizon_weeks == Some(4), "{limits:?}");
     assert_eq!(talk.state.planning.open_wishes, ["sing about it"]);
+    assert!(talk.open().why.contains("left open: sing about it"), "{}", talk.open().why);
 }
 
 #[test]
@@ -402,6 +403,10 @@ fn a_shorter_plan_is_the_lean_one_and_only_once() {
     assert_eq!(roadmap.options_tried.iter().find(|option| option.chosen).unwrap().id, "lean");
     assert!(minutes(&talk) < before);
     assert_eq!(talk.state.plan.current.as_ref().unwrap().revision, 2);
+    // Other options are told by how they differ from this one.
+    let balanced = talk.open().choices.iter().find(|choice| choice.label == "option balanced");
+    let effect = &balanced.unwrap().consequence;
+    assert!(effect.contains(" more"), "{effect}");
     talk.answer(Answer::saying(A::RequestChanges, "make it shorter"));
     assert_eq!(talk.state.plan.current.as_ref().unwrap().revision, 2);
     let open = &talk.state.planning.open_wishes;

@@ -227,7 +227,8 @@ impl Screen {
             return String::new();
         }
         // Leaving interrupts what this process carries on.
-        let status = if self.commands.is_some() && self.latest.run.is_active() {
+        let carries_on = self.commands.is_some() && self.latest.run.is_active();
+        let status = if carries_on && !self.latest.tasks.only_people_left() {
             SessionStatus::Interrupted
         } else {
             self.latest.status()

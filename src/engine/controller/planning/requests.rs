@@ -463,6 +463,10 @@ pub(super) fn final_plan(
     let mut asked = super::super::requests::final_plan(id, revision);
     asked.choices.retain(|choice| matches!(choice.action, A::ApproveAndRun | A::ApproveAndStop));
     common(talk, ApprovalTarget::Final, &mut asked);
+    // What was asked for and not done is said before anything else.
+    if !talk.open_wishes.is_empty() {
+        asked.why = format!("{}; left open: {}", asked.why, talk.open_wishes.join("; "));
+    }
     if let Some(schedule) = talk.schedule.as_deref()
         && schedule.lateness_minutes > 0
     {
@@ -500,7 +504,10 @@ pub(super) fn unchanged_plan(
 ) -> (Request, String) {
     let (mut asked, _) = final_plan(id, talk, revision);
     let same = format!("r{} is as it was", revision.revision);
-    asked.why = format!("nothing changed, {same}");
+    asked.why = match talk.open_wishes.as_slice() {
+        [] => format!("nothing changed, {same}"),
+        open => format!("nothing changed, {same}; left open: {}", open.join("; ")),
+    };
     let mut lead = vec![format!("Nothing changed: {same}.")];
     lead.extend(talk.open_wishes.iter().map(|wish| format!("Left open: {wish}.")));
     let speech = Speech {
@@ -587,14 +594,18 @@ fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
     ));
     if matches!(target, ApprovalTarget::Roadmap | ApprovalTarget::Final)
         && let Some(roadmap) = talk.roadmap.as_deref()
-        && let Some(first) = roadmap.options_tried.first()
+        && let Some(shown) = roadmap
+            .options_tried
+            .iter()
+            .find(|option| option.chosen)
+            .or(roadmap.options_tried.first())
     {
         for (number, option) in (1u8..).zip(&roadmap.options_tried) {
             if !option.chosen {
                 asked.choices.push(Choice::new(
                     A::PickOption(number),
                     &format!("option {}", option.label.to_lowercase()),
-                    difference(option, first),
+                    difference(option, shown),
                 ));
             }
         }
