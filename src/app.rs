@@ -507,6 +507,13 @@ pub fn no_session(name: &str) -> anyhow::Error {
     Problem::usage(what).remedy("planwright sessions list shows what there is").into()
 }
 
+/// The answer to the number of an event that a session does not have.
+pub fn no_event(id: &SessionId, head: Seq, number: u64) -> anyhow::Error {
+    Problem::usage(format!("session {} has events 1 to {head}, not {number}", id.short()))
+        .remedy(format!("planwright replay {} shows them with their numbers", id.short()))
+        .into()
+}
+
 /// Follows a session that another process may write: the number of its last durable event, looked at four times a second.
 pub fn follow(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<Seq>> {
     let (sender, receiver) = watch::channel(store.session(id)?.head);

@@ -213,6 +213,7 @@ fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
             "could not read the calendar {}: {error}",
             path.display()
         ))
+        .remedy("name an .ics file that can be read with --calendar, or leave it out")
     })?;
     let zone = TimeZone::system();
     let now = Timestamp::now();

@@ -44,7 +44,9 @@ pub(super) fn demo(shared: &Shared, args: &DemoArgs) -> anyhow::Result<Exit> {
     let head = records.last().map_or(Seq::START, |record| record.seq);
     let at = args.at.unwrap_or_else(|| opening(&records).0);
     if at == 0 || at > head.0 {
-        return Err(Problem::usage(format!("the demo has events 1 to {head}, not {at}")).into());
+        return Err(Problem::usage(format!("the demo has events 1 to {head}, not {at}"))
+            .remedy("name one of those with --at, or leave it out to begin with the plan")
+            .into());
     }
     let mut history = History::new(MemorySource::new(records));
     if shared.headless {

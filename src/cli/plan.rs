@@ -115,7 +115,9 @@ pub(super) fn nearly_a_command(words: &[String]) -> Option<(&str, String)> {
 /// `planwright GOAL` is read as `planwright plan GOAL`; what comes here is a slip.
 pub(super) fn slip(words: &[String]) -> anyhow::Error {
     let Some((word, near)) = nearly_a_command(words) else {
-        return Problem::usage("there is no such command").into();
+        return Problem::usage("there is no such command")
+            .remedy("planwright --help lists them")
+            .into();
     };
     Problem::usage(format!("there is no command `{word}`"))
         .remedy(format!(

@@ -149,7 +149,10 @@ fn kind(word: &str) -> anyhow::Result<EntryKind> {
         let problem = Problem::usage(format!("there is no kind of step `{word}`"));
         match near {
             Some(near) => problem.remedy(format!("did you mean `{near}`?")).into(),
-            None => problem.into(),
+            None => {
+                let known: Vec<&str> = EntryKind::words().collect();
+                problem.remedy(format!("there are {}", known.join(", "))).into()
+            }
         }
     })
 }
