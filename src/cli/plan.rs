@@ -126,7 +126,7 @@ pub(super) fn slip(words: &[String]) -> anyhow::Error {
         .into()
 }
 
-fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
+pub(super) fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
     let mut policy = PolicyOverride::default();
     for pair in given {
         let (field, value) = pair.split_once('=').ok_or_else(|| {
