@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::import::{self, Read};
 use super::session::{block_on, needs_screen};
-use super::{Exit, Problem, Shared};
+use super::{Exit, Shared};
 use crate::app::{self, App};
 use crate::event::{Event, Record};
 use crate::headless::readable;

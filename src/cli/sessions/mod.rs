@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Exit, Out, Problem, Shared};
+use super::{Exit, Out, Shared};
 use crate::app::{self, App};
 use crate::engine::plan_rows::rows_of;
 use crate::model::{Seq, SessionId};
