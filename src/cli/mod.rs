@@ -49,21 +49,24 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  planwright                            what needs you, what is due today, a box for a goal
+  planwright                       home: a box for a goal, what is due today
   planwright 'launch a newsletter in 6 weeks'
-  planwright today                      what is due; today done 1 says that it is done
-  planwright demo                       watch a recorded run
-  planwright run plan.toml              show the plan, ask, run it, watch it
+  planwright today                 what is due; today done 1 when it is done
+  planwright demo                  watch a recorded run
+  planwright run plan.toml         show the plan, ask, run it, watch it
   planwright run plan.toml --headless --yes
-  planwright replay last                scrub through the last run
-  planwright resume last                go on after a quit or a crash
-  planwright check plan.toml            find mistakes in a plan file
+  planwright replay last           scrub through the last run
+  planwright resume last           go on after a quit or a crash
+  planwright check plan.toml       find mistakes in a plan file
 
-Exit codes: 0 success, 1 the plan or a task failed, 2 usage, 3 something waits for you, 4 a cap was hit,
-130 left in the middle, 129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM.";
+Exit codes:
+  0 success   1 the plan or a task failed   2 usage
+  3 something waits for you   4 a cap was hit   130 left in the middle
+  129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM";
 
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Options of all commands")]
 pub struct Shared {
     /// Directory of the store
     #[arg(long, global = true, value_name = "DIR", env = "PLANWRIGHT_DATA_DIR")]
