@@ -504,12 +504,14 @@ pub fn find(store: &Store, name: &str) -> anyhow::Result<SessionId> {
 
 /// The answer to a name that no session has.
 pub fn no_session(name: &str) -> anyhow::Error {
-    let what = if name == "last" {
-        "there is no saved session yet".to_owned()
+    let problem = if name == "last" {
+        Problem::usage("there is no saved session yet")
+            .remedy("planwright \"your goal\" or planwright run plan.toml makes one")
     } else {
-        format!("no session begins with `{name}`")
+        Problem::usage(format!("no session begins with `{name}`"))
+            .remedy("planwright sessions list shows what there is")
     };
-    Problem::usage(what).remedy("planwright sessions list shows what there is").into()
+    problem.into()
 }
 
 /// The answer to the number of an event that a session does not have.

@@ -24,6 +24,9 @@ impl Out {
 
     /// Writes one line; on a terminal it is broken between words, and what follows hangs so many columns in.
     pub fn hanging(&mut self, text: &str, hang: usize) -> io::Result<()> {
+        if text.is_empty() {
+            return self.line(text);
+        }
         for line in crate::text::wrap(text, self.columns(), hang) {
             self.line(line.trim_end())?;
         }

@@ -85,6 +85,7 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
             let text = written(&id, talk, format, Timestamp::now())?;
             match &args.output {
                 Some(path) => write_whole(path, &text)?,
+                None if format == Format::Text => print(&text)?,
                 None => Out::new().text(&text)?,
             }
         }
@@ -184,6 +185,16 @@ fn written(
         Format::Dot => export::dot(&exported),
         Format::Ics => export::ical(&exported, &context.goal_text, now)?,
     })
+}
+
+/// Prints a text whose lines may be long: on a terminal what is broken stays under its beginning.
+fn print(text: &str) -> std::io::Result<()> {
+    let mut out = Out::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        out.hanging(line, indent + 2)?;
+    }
+    Ok(())
 }
 
 /// Writes a file whole or not at all.

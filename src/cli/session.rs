@@ -25,6 +25,8 @@ use crate::tui::{self, ExitReason, SessionView};
 struct Printed {
     out: Out,
     bar: bool,
+    /// Lines are for people: on a terminal they are broken between words.
+    readable: bool,
 }
 
 impl Printed {
@@ -37,7 +39,7 @@ impl Printed {
 impl Lines for Printed {
     fn line(&mut self, text: &str) -> std::io::Result<()> {
         self.clear()?;
-        self.out.line(text)
+        if self.readable { self.out.hanging(text, headless::BODY) } else { self.out.line(text) }
     }
 
     fn bar(&mut self, text: &str) -> std::io::Result<()> {
@@ -198,7 +200,7 @@ async fn to_the_end(
         answers: errand.answers,
         expects_start: errand.restarts,
         format,
-        lines: Printed::default(),
+        lines: Printed { readable: format != Format::Json, ..Printed::default() },
         state: SessionState::default(),
         time_zone: jiff::tz::TimeZone::system(),
         progress: headless::progress::Progress::default(),
@@ -284,13 +286,15 @@ async fn any_signal() -> std::io::Result<&'static str> {
 pub(super) fn parting(id: &SessionId, state: &SessionState) {
     let (counts, status) = (state.tasks.counts(), state.status());
     super::tell(&format!(
-        "session {}: {}, {} of {} done. {}",
+        "session {}: {}, {} of {} done",
         id.short(),
         status.word(),
         counts.done,
         counts.total(),
-        status.next_step(id.short())
     ));
+    for step in status.next_step(id.short()).lines() {
+        super::tell(&format!("  {step}"));
+    }
 }
 
 fn needs_person(id: &SessionId, state: &SessionState) {

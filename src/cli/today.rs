@@ -150,21 +150,24 @@ fn tell(
 
 /// What is due by that name or number. By name, what comes later may be settled sooner.
 fn pick(app: &App, now: Timestamp, zone: &TimeZone, name: &str) -> anyhow::Result<TodayItem> {
-    let not_due = match find(&due(app, now, zone)?, name) {
-        Ok(item) => return Ok(item.clone()),
-        Err(error) => error,
-    };
-    if name.parse::<usize>().is_ok() {
-        return Err(not_due);
+    if let Some(item) = find(&due(app, now, zone)?, name)? {
+        return Ok(item.clone());
     }
-    let ahead = now.checked_add(SignedDuration::from_hours(LOOK_AHEAD_HOURS)).unwrap_or(now);
-    find(&due(app, ahead, zone)?, name).cloned().map_err(|_| not_due)
+    if name.parse::<usize>().is_err() {
+        let ahead = now.checked_add(SignedDuration::from_hours(LOOK_AHEAD_HOURS)).unwrap_or(now);
+        if let Some(item) = find(&due(app, ahead, zone)?, name)? {
+            return Ok(item.clone());
+        }
+    }
+    Err(Problem::usage(format!("nothing that is due is `{name}`"))
+        .remedy("planwright today lists what is, with its numbers")
+        .into())
 }
 
-fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<&'a TodayItem> {
+fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<Option<&'a TodayItem>> {
     let by_number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     if let Some(item) = by_number.and_then(|at| items.get(at)) {
-        return Ok(item);
+        return Ok(Some(item));
     }
     let (session, task) = match name.rsplit_once('/') {
         Some((session, task)) => (Some(session), task),
@@ -179,13 +182,14 @@ fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<&'a TodayItem>
     found.sort_by_key(|item| item.due.status.is_settled());
     let one_plan = found.iter().all(|item| item.session == found[0].session);
     match found.first() {
-        Some(item) if one_plan => Ok(item),
-        Some(_) => Err(Problem::usage(format!("several plans have a task `{task}` that is due"))
-            .remedy("name it by its number, or as SESSION/TASK; planwright today lists them")
-            .into()),
-        None => Err(Problem::usage(format!("nothing that is due today is `{name}`"))
-            .remedy("planwright today lists what is, with its numbers")
-            .into()),
+        Some(_) if !one_plan => {
+            let named: Vec<String> =
+                found.iter().map(|item| format!("{}/{task}", item.session.short())).collect();
+            Err(Problem::usage(format!("several plans have a task `{task}`"))
+                .remedy(format!("name it with its session: {}", named.join(", ")))
+                .into())
+        }
+        found => Ok(found.copied()),
     }
 }
 
@@ -328,10 +332,12 @@ mod tests {
     #[test]
     fn an_item_is_named_by_number_task_or_session_and_task() {
         let items = [item("aaaaaa", "run"), item("bbbbbb", "run"), item("bbbbbb", "keys")];
-        assert_eq!(find(&items, "2").unwrap(), &items[1]);
-        assert_eq!(find(&items, "keys").unwrap(), &items[2]);
-        assert_eq!(find(&items, "bb/run").unwrap(), &items[1]);
-        assert!(find(&items, "run").unwrap_err().to_string().contains("several plans"));
-        assert!(find(&items, "9").unwrap_err().to_string().contains("nothing that is due"));
+        assert_eq!(find(&items, "2").unwrap(), Some(&items[1]));
+        assert_eq!(find(&items, "keys").unwrap(), Some(&items[2]));
+        assert_eq!(find(&items, "bb/run").unwrap(), Some(&items[1]));
+        let several = find(&items, "run").unwrap_err().to_string();
+        assert!(several.contains("several plans"), "{several}");
+        assert!(several.contains("aaaaaa/run, bbbbbb/run"), "{several}");
+        assert_eq!(find(&items, "9").unwrap(), None);
     }
 }

@@ -58,14 +58,14 @@ impl SessionStatus {
             Self::Abandoned => "abandoned",
         }
     }
-    /// The command that goes on from here, with what it does, for whoever left the session of this short id.
+    /// The commands that go on from here, a line each with what it does, for whoever left the session of this short id.
     pub fn next_step(self, id: &str) -> String {
         match self {
             Self::Done | Self::Abandoned => format!("Replay: planwright replay {id}"),
             Self::Held => format!("Run it: planwright run {id}"),
             Self::Failed => {
                 format!(
-                    "Try again: planwright resume {id} --retry failed   Replay: planwright replay {id}"
+                    "Try again: planwright resume {id} --retry failed\nReplay: planwright replay {id}"
                 )
             }
             _ => format!("Resume: planwright resume {id}"),

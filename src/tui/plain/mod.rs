@@ -280,7 +280,7 @@ impl Plain {
             self.state.status()
         };
         format!(
-            "Session {} saved: {}, {} of {} done, cost {}. {}",
+            "Session {} saved: {}, {} of {} done, cost {}.\n{}",
             self.id,
             status.word(),
             counts.done,
