@@ -89,6 +89,8 @@ impl SessionState {
                     // Between the last word of one process and the first of the next nobody worked.
                     crate::event::SessionEvent::Opened { .. } => {
                         if let Some(last) = self.at {
+                            let absent = record.at.duration_since(last).as_millis();
+                            self.session.absent_ms += u64::try_from(absent).unwrap_or(0);
                             self.run.note_absence(last);
                             self.tasks.note_absence(last);
                         }
@@ -123,6 +125,13 @@ impl SessionState {
         self.run.note_work(waits, record.at);
         self.seq = record.seq;
         self.at = Some(record.at);
+    }
+
+    /// How long a process has been there for the session, up to `now`.
+    pub fn attended_ms(&self, now: Timestamp) -> u64 {
+        let since = self.session.created_at.unwrap_or(now);
+        let whole = u64::try_from(now.duration_since(since).as_millis()).unwrap_or(0);
+        whole.saturating_sub(self.session.absent_ms)
     }
 
     /// How many tasks count as running and wait for the person to say what became of them.
@@ -315,6 +324,7 @@ mod tests {
             task: Some("a".into()),
         };
         let mut state = SessionState::default();
+        state.session.created_at = Some(at(0));
         for (second, event) in [
             (0, Event::from(opened.clone())),
             (
@@ -339,6 +349,7 @@ mod tests {
             state.apply(&record);
         }
         assert_eq!(state.run.worked_ms(at(9_000)), 4_000);
+        assert_eq!(state.attended_ms(at(3_700)), 100_000);
         assert_eq!(state.tasks.get(&"a".into()).unwrap().elapsed_ms(at(9_000)), Some(4_000));
     }
 
