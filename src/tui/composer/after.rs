@@ -52,7 +52,8 @@ fn goes_to(text: &TextBox, cx: &PaneContext<'_>) -> Vec<After> {
     let reading = wishes::read(&words, outline, planning.roadmap.as_deref(), &marked, today);
     let mut lines = Vec::new();
     if let Some(stage) = stage(&reading) {
-        let changes = reading.edits.len() + reading.context.len();
+        let changes =
+            reading.edits.len() + reading.context.len() + usize::from(reading.way.is_some());
         lines.push((
             "goes to",
             format!("{stage}, {} read", counted(changes, "change")),
@@ -81,7 +82,7 @@ fn stage(reading: &Reading) -> Option<&'static str> {
     if reading.edits.iter().any(structural) {
         return Some("outline (structure changes)");
     }
-    if !reading.edits.is_empty() {
+    if !reading.edits.is_empty() || reading.way.is_some() {
         return Some("roadmap (estimates and order change)");
     }
     (!reading.context.is_empty()).then_some("schedule (hours and dates change)")
