@@ -50,7 +50,7 @@ impl App for Screen {
     }
 
     fn wake(&mut self) -> Option<Duration> {
-        if self.is_behind() || self.is_searching() {
+        if self.is_behind() || self.is_filtering() || self.is_searching() {
             return Some(Duration::ZERO);
         }
         self.until_next().or_else(|| self.is_ticking().then_some(Duration::from_secs(1)))

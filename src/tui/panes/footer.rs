@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::approval::{AnswerRow, answer_rows, current};
+use super::approval::{AnswerRow, answer_rows, current, judgement};
 use super::graph::selected;
 use super::plan::View;
 use super::running;
@@ -128,6 +128,10 @@ fn card(cx: &PaneContext<'_>) -> Vec<Hint> {
     if cx.state.requests.open.len() > 1 {
         hints.push((cx.keymap.key(Action::NextRequest), "next request".into()));
     }
+    if judgement(request, cx.state).is_some() {
+        let words = if cx.ui.card.terms { "hide terms" } else { "terms" };
+        hints.push((cx.keymap.key(Action::Terms), words.into()));
+    }
     hints
 }
 
@@ -145,10 +149,13 @@ fn answer_words(row: &AnswerRow, request: &Request, class: SizeClass) -> Cow<'st
             SizeClass::Small | SizeClass::TooSmall => "keep",
         },
         (RequestKind::Cap { .. }, Action::Yes) => "raise once",
-        (RequestKind::Cap { .. }, Action::YesWider) if class >= SizeClass::Tabs => {
-            "for the session"
-        }
-        (RequestKind::Cap { .. }, Action::YesWider) => "always",
+        (RequestKind::Cap { .. }, Action::YesWider) => match class {
+            SizeClass::Wide | SizeClass::Full => "for the session",
+            SizeClass::Tabs => "session",
+            SizeClass::Small | SizeClass::TooSmall => "always",
+        },
+        (RequestKind::Cap { .. }, Action::Options) if class < SizeClass::Full => "offline",
+        (RequestKind::Cap { .. }, Action::No) if class < SizeClass::Full => "stop",
         (_, Action::RequestChanges) if class < SizeClass::Full => "changes",
         _ => return row.label.clone().into(),
     };
@@ -192,6 +199,7 @@ fn focus(cx: &PaneContext<'_>, run: Option<Hint>) -> Vec<Hint> {
                 hints.push((key(Action::Follow), "follow".into()));
             }
             hints.push((key(Action::Why), "why".into()));
+            hints.push((key(Action::OnlyRole), "by part".into()));
             hints
         }
         Focus::Running => {

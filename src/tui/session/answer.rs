@@ -9,7 +9,7 @@ use crate::model::{Actor, Answer, ChoiceAction, RequestId};
 use crate::tui::clock::between;
 use crate::tui::keymap::Action;
 use crate::tui::overlays::{Choose, Overlay, Wish};
-use crate::tui::panes::approval::{AnswerRow, answer_rows, current, takes_text};
+use crate::tui::panes::approval::{self, AnswerRow, answer_rows, current, takes_text};
 use crate::tui::ui_state::CardUi;
 use crate::tui::widgets::counted;
 
@@ -67,15 +67,21 @@ impl Screen {
     fn choose(&mut self, id: RequestId, row: &AnswerRow) -> Flow {
         let Some(request) = current(&self.latest, &self.ui) else { return Flow::Idle };
         let offered = request.choices.iter().filter(|choice| row.choices.contains(&choice.action));
+        // What has a number of its own is chosen by that one.
+        let numbered = |action: ChoiceAction| match action {
+            ChoiceAction::PickOption(number) | ChoiceAction::UseRelaxation(number) => {
+                char::from_digit(number.into(), 10)
+            }
+            ChoiceAction::SkipAlone => Some('a'),
+            ChoiceAction::SkipWithDependents => Some('d'),
+            _ => None,
+        };
+        let taken: Vec<char> = row.choices.iter().filter_map(|choice| numbered(*choice)).collect();
+        let mut free = KEYS.chars().filter(|key| !taken.contains(key));
         let options: Vec<Wish> = offered
-            .zip(KEYS.chars())
-            .map(|(choice, number)| {
-                let key = match choice.action {
-                    ChoiceAction::SkipAlone => 'a',
-                    ChoiceAction::SkipWithDependents => 'd',
-                    _ => number,
-                };
-                wish(key, &choice.label, &choice.consequence, command(id, choice.action))
+            .filter_map(|choice| {
+                let key = numbered(choice.action).or_else(|| free.next())?;
+                Some(wish(key, &choice.label, &choice.consequence, command(id, choice.action)))
             })
             .collect();
         self.ui.overlay = Some(Overlay::Choose(Choose {
@@ -84,6 +90,18 @@ impl Screen {
             options,
             cursor: None,
         }));
+        Flow::Draw
+    }
+
+    /// Shows or hides what the confidence of the request is made of.
+    pub(super) fn turn_terms(&mut self) -> Flow {
+        let judged = current(self.state(), &self.ui)
+            .is_some_and(|request| approval::judgement(request, self.state()).is_some());
+        if !judged {
+            return self.say("nothing was judged for this request");
+        }
+        self.ui.card.terms = !self.ui.card.terms;
+        self.ui.card.reveal = self.ui.card.terms;
         Flow::Draw
     }
 

@@ -15,6 +15,7 @@ mod playback;
 mod pull;
 mod search;
 mod time;
+mod undo;
 mod views;
 mod wishes;
 
@@ -287,6 +288,9 @@ impl Screen {
     /// Whether a text box has the keys.
     fn is_typing(&self) -> bool {
         self.ui.composer.is_some()
-            || matches!(self.ui.overlay, Some(Overlay::Input(_) | Overlay::Palette(_)))
+            || matches!(
+                self.ui.overlay,
+                Some(Overlay::Input(_) | Overlay::Palette(_) | Overlay::Nodes(_))
+            )
     }
 }

@@ -38,6 +38,9 @@ impl Screen {
         if self.is_behind() {
             return self.pull(self.head);
         }
+        if self.is_filtering() {
+            return Ok(Flow::Draw);
+        }
         if self.is_searching() {
             return self.go_on_searching();
         }

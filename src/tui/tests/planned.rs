@@ -416,10 +416,18 @@ pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
             "cap",
             asking(
                 Fixture::running(),
-                RequestKind::Cap { cap: Cap::BudgetPerSessionUsd },
+                RequestKind::Cap {
+                    cap: Cap::BudgetPerSessionUsd,
+                    used: 1_970_000,
+                    limit: 2_000_000,
+                },
                 "The session cap of $2.00 is reached. Raise it?",
                 "spent $1.97, the next call is estimated at $0.04 to $0.09",
-                &[about("today", "$3.28 of $5.00; the daily cap is not affected")],
+                &[
+                    about("left to do", "3 tasks waiting, 2 running, 8 done"),
+                    about("most spent", "port $0.94, 61k tokens, try 4 · docs $0.31, 20k tokens"),
+                    about("today", "$3.28 of $5.00; the daily cap is not affected"),
+                ],
                 &[
                     (Pick::RaiseOnce, "raise once", "lets the next call through"),
                     (Pick::RaiseForSession, "raise for the session", "new cap $3.00"),

@@ -14,7 +14,7 @@ mod policy;
 
 pub(crate) use answers::{AnswerRow, answer_rows, takes_text};
 pub(crate) use closed::subject;
-pub(crate) use content::{CardCache, Shown, assumed_words};
+pub(crate) use content::{CardCache, Shown, assumed_words, judgement};
 pub(crate) use draw::ApprovalPane;
 pub(crate) use policy::{ROWS as POLICY_ROWS, draw as draw_policy};
 
