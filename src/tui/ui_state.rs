@@ -118,6 +118,8 @@ pub(crate) struct CardUi {
     /// Whether the terms of the confidence are shown, and whether they have to be brought into view.
     pub(crate) terms: bool,
     pub(crate) reveal: bool,
+    /// The answer under the cursor, where there are some to pick from; none at first.
+    pub(crate) choice: Option<usize>,
     /// An answer is on its way; a second press of the key does not send another.
     pub(crate) sent: bool,
 }

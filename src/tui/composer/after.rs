@@ -40,23 +40,24 @@ fn goes_to(text: &TextBox, cx: &PaneContext<'_>) -> Vec<After> {
     let planning = &cx.state.planning;
     let Some(outline) = planning.outline.as_deref() else { return Vec::new() };
     let words = text.text();
-    let mut lines = vec![("goes to", stage_words(text, &words, cx), Role::Text)];
+    let stage = stage_words(text, &words, cx);
     if words.is_empty() {
-        return lines;
+        return vec![("goes to", stage, Role::Text)];
     }
     if !planning.offline {
         let drafter = clean_line(&planning.drafter);
-        lines[0].1.push_str(&format!(", {drafter} reads it and redrafts"));
-        return lines;
+        let line = format!("{stage}, {drafter} reads it and redrafts");
+        return vec![("goes to", line, Role::Text)];
     }
     let marked: Vec<TaskId> =
         if text.marked_only { cx.ui.marks.iter().cloned().collect() } else { Vec::new() };
     let today = cx.now.to_zoned(cx.time_zone.clone()).date();
     let reading = wishes::read(&words, outline, planning.roadmap.as_deref(), &marked, today);
-    let changes = reading.edits.len() + reading.context.len();
-    if changes > 0 {
-        lines[0].1.push_str(&format!(", {} read", counted(changes, "change")));
-    }
+    let read = match reading.edits.len() + reading.context.len() {
+        0 => String::new(),
+        changes => format!(", {} read", counted(changes, "change")),
+    };
+    let mut lines = vec![("goes to", format!("{stage}{read}"), Role::Text)];
     if let Some(first) = reading.unread.first() {
         let more = match reading.unread.len() - 1 {
             0 => String::new(),

@@ -117,10 +117,17 @@ fn card(cx: &PaneContext<'_>) -> Vec<Hint> {
             answer_rows(request)
                 .iter()
                 .filter(|row| row.unavailable.is_none())
+                // Where answers can be picked, the key to type one is named with them.
+                .filter(|row| row.action != Action::Reply || cx.card.choices.is_empty())
                 .map(|row| (cx.keymap.key(row.action), answer_words(row, request, cx.class))),
         );
     }
-    if cx.card.most() > 0 {
+    if !cx.card.choices.is_empty() && cx.can_act {
+        let words = if cx.ui.card.choice.is_some() { "answer" } else { "type" };
+        let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
+        hints.insert(0, (moves, "choose".into()));
+        hints.insert(1, (cx.keymap.key(Action::Open), words.into()));
+    } else if cx.card.most() > 0 {
         let both = [Action::Down, Action::Up];
         let keys = if cx.class >= SizeClass::Full { &both[..] } else { &both[..1] };
         hints.push((cx.keymap.keys(keys), "scroll".into()));

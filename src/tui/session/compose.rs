@@ -100,7 +100,14 @@ impl Screen {
             }
             Some(RequestKind::Questions { questions }) if action == ChoiceAction::Reply => {
                 let rows = questions.iter().map(|question| {
-                    let hint = format!("empty: {} is assumed", assumed_words(question));
+                    let all: Vec<&str> =
+                        question.choices.iter().map(|choice| choice.answer.as_str()).collect();
+                    let instead = if all.is_empty() {
+                        String::new()
+                    } else {
+                        format!("such as {}; ", all.join(", "))
+                    };
+                    let hint = format!("{instead}empty: {} is assumed", assumed_words(question));
                     FormRow::new(&question.key, &question.text, &hint, "")
                 });
                 let purpose = FormPurpose::Questions { request: id };
@@ -250,18 +257,14 @@ impl Screen {
                 }
                 self.ui.marks.clear();
                 let stage = text.stage;
-                match request {
-                    Some(id) => {
-                        let action = ChoiceAction::RequestChanges;
-                        let answer = Answer { nodes, stage, ..Answer::saying(action, words) };
-                        let command = Command::Answer { id, answer, by: Actor::Person };
-                        self.send(command, "request changes")
-                    }
-                    None => {
-                        let command = Command::RequestChanges { text: words, nodes, stage };
-                        self.send(command, "request changes")
-                    }
-                }
+                let Some(id) = request else {
+                    let command = Command::RequestChanges { text: words, nodes, stage };
+                    return self.send(command, "request changes");
+                };
+                let action = ChoiceAction::RequestChanges;
+                let answer = Answer { nodes, stage, ..Answer::saying(action, words) };
+                let command = Command::Answer { id, answer, by: Actor::Person };
+                self.send(command, "request changes")
             }
             Topic::Answer { request, action, label } => {
                 let answer = Answer::saying(action, words);

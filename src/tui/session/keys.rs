@@ -53,6 +53,9 @@ impl Screen {
         if self.ui.composer.is_some() {
             return Ok(self.on_composer_key(event));
         }
+        if self.pick_number(key) {
+            return Ok(Flow::Draw);
+        }
         let places = places(&self.ui, self.state(), self.mode());
         match self.keymap.action(key, &places) {
             Some(action) => self.perform(action),
@@ -255,6 +258,9 @@ impl Screen {
             (Focus::Trace, Action::Down) => self.move_in_trace(1),
             (Focus::Running, Action::Up) => self.move_in_running(-1),
             (Focus::Running, Action::Down) => self.move_in_running(1),
+            (Focus::Approval, Action::Up | Action::Down) if self.has_choices() => {
+                self.move_choice(action == Action::Down);
+            }
             (Focus::Approval, Action::Up) => self.scroll_card(-1),
             (Focus::Approval, Action::Down) => self.scroll_card(1),
             _ => return Flow::Idle,
@@ -340,7 +346,7 @@ impl Screen {
                 self.open_task()
             }
             // Enter never answers; where words are asked for it opens the box for them.
-            Focus::Approval => self.type_answer(),
+            Focus::Approval => self.answer_choice().unwrap_or_else(|| self.type_answer()),
         }
     }
 

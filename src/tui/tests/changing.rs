@@ -138,6 +138,33 @@ fn the_former_revision_of_a_plan_file_comes_back() {
     assert!(shown.text(120, 40).contains("sent: the plan of r1 again"));
 }
 
+#[test]
+fn an_answer_is_picked_from_a_list() {
+    let mut shown = request("question");
+    // The cursor starts above the first row: Enter alone answers nothing, it opens the box.
+    shown.press(&["Enter"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.screen.ui.composer.is_some());
+    shown.press(&["Esc", "j", "j"]);
+    insta::assert_snapshot!("picked_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("picked_80x24", shown.frame(80, 24));
+    shown.press(&["Enter"]);
+    let given = answer(&mut shown);
+    assert_eq!(given.action, crate::model::ChoiceAction::Reply);
+    assert_eq!(given.answers["weekly_minutes"], "10 hours");
+    // By its number, then back to none.
+    let mut shown = request("question");
+    shown.press(&["3"]);
+    assert_eq!(shown.screen.ui.card.choice, Some(2));
+    shown.press(&["9", "k", "k", "k"]);
+    assert_eq!(shown.screen.ui.card.choice, None);
+    shown.press(&["1", "Enter"]);
+    assert_eq!(answer(&mut shown).answers["weekly_minutes"], "5 hours");
+    // A second press while it is on its way sends nothing.
+    shown.press(&["Enter"]);
+    assert_eq!(shown.sent(), None);
+}
+
 fn step(prdv: &str, content: &str) -> AgentEvent {
     let metadata = [("prdv".to_owned(), prdv.into())].into_iter().collect();
     let step = ReActStep {

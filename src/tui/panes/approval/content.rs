@@ -43,6 +43,8 @@ type Key = (RequestId, usize, Option<u32>, Option<Timestamp>, bool);
 pub(crate) struct CardCache {
     key: Option<Key>,
     pub(crate) lines: Vec<CardLine>,
+    /// The lines with answers to pick from.
+    pub(crate) choices: Vec<usize>,
     /// How the nodes of the plan that is asked about differ from the revision before: `+`, `~` or `>`.
     signs: BTreeMap<String, char>,
     /// Rows that the lines have on the screen.
@@ -57,7 +59,8 @@ impl CardCache {
         let key = Some((request.id, width, revision, visible, shown.terms));
         if self.key != key {
             self.key = key;
-            self.lines = lines(request, shown, width.max(10));
+            self.choices.clear();
+            self.lines = lines(request, shown, width.max(10), &mut self.choices);
             self.signs = signs(request, shown);
         }
         self.room = room;
@@ -86,7 +89,12 @@ impl CardCache {
     }
 }
 
-fn lines(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
+fn lines(
+    request: &Request,
+    shown: Shown<'_>,
+    width: usize,
+    choices: &mut Vec<usize>,
+) -> Vec<CardLine> {
     let state = shown.state;
     let mut lines = Vec::new();
     paragraph(&mut lines, &request.question, Role::Key, width);
@@ -94,10 +102,11 @@ fn lines(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
     match request.kind {
         RequestKind::FinalPlan { .. } => final_plan(&mut lines, shown, width),
         RequestKind::Cap { used, limit, .. } if limit > 0 => {
-            lines.push(used_bar(used, limit, width))
+            lines.push(used_bar(used, limit, width));
         }
         _ => {}
     }
+    pick_from(&mut lines, request, choices);
     drafts(&mut lines, request, state, width);
     if let Some(judgement) = judgement(request, state) {
         lines.extend(confidence::lines(judgement, shown.terms, width));
@@ -152,6 +161,24 @@ fn final_plan(lines: &mut Vec<CardLine>, shown: Shown<'_>, width: usize) {
     lines.extend(drafts::schedule(shown.state, shown.time_zone, width));
 }
 
+/// The answers that can be picked, one line each, with the number of each line.
+fn pick_from(lines: &mut Vec<CardLine>, request: &Request, at: &mut Vec<usize>) {
+    let choices = super::choices(request);
+    if choices.is_empty() {
+        return;
+    }
+    lines.push(Vec::new());
+    for (number, choice) in (1..).zip(choices) {
+        at.push(lines.len());
+        let answer = crate::text::clean_line(&choice.answer);
+        lines.push(vec![
+            (format!("   {number}  "), Role::Key),
+            (crate::text::fit(&answer, 18).into_owned(), Role::Text),
+            (crate::text::clean_line(&choice.effect).into_owned(), Role::Dim),
+        ]);
+    }
+}
+
 /// The draft that a request is about.
 fn drafts(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
     let planning = &state.planning;
@@ -184,6 +211,11 @@ fn drafts(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, wi
                 // A single question stands at the top of the card.
                 if question.text != request.question {
                     paragraph(lines, &question.text, Role::Text, width);
+                }
+                if questions.len() > 1 && !question.choices.is_empty() {
+                    let all: Vec<&str> =
+                        question.choices.iter().map(|choice| choice.answer.as_str()).collect();
+                    labelled(lines, "for instance", &all.join(", "), Role::Text, width);
                 }
                 let assumed = format!("{}, listed as assumed", assumed_words(question));
                 labelled(lines, "if skipped", &assumed, Role::Text, width);
