@@ -53,7 +53,7 @@ impl App for Screen {
         if self.is_behind() || self.is_filtering() || self.is_searching() {
             return Some(Duration::ZERO);
         }
-        self.until_next().or_else(|| self.is_ticking().then_some(Duration::from_secs(1)))
+        self.until_next().or_else(|| self.is_ticking().then_some(self.tick_every()))
     }
 
     fn take_outside(&mut self) -> Option<Outside> {

@@ -91,6 +91,7 @@ pub(crate) struct Screen {
     color: ColorDepth,
     keymap: Keymap,
     ascii: bool,
+    reduced_motion: bool,
     session_budget: MicroDollars,
     clock: fn() -> Timestamp,
     time_zone: TimeZone,
@@ -122,6 +123,7 @@ impl Screen {
         self.keymap = Keymap::new(&look.keys)?;
         self.palette = look.theme.palette(self.color);
         self.ascii = look.ascii;
+        self.reduced_motion = look.reduced_motion;
         Ok(())
     }
 
@@ -149,6 +151,7 @@ impl Screen {
             color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
+            reduced_motion: settings.reduced_motion,
             session_budget: settings.session_budget,
             clock: settings.now,
             time_zone: settings.time_zone.clone(),
@@ -281,6 +284,10 @@ pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Plac
 impl Screen {
     pub(crate) fn use_ascii(&mut self) {
         self.ascii = true;
+    }
+
+    pub(crate) fn reduce_motion(&mut self) {
+        self.reduced_motion = true;
     }
 }
 

@@ -165,6 +165,46 @@ fn an_answer_is_picked_from_a_list() {
     assert_eq!(shown.sent(), None);
 }
 
+#[test]
+fn with_reduced_motion_little_moves_by_itself() {
+    use crate::tui::event_loop::App as _;
+    let wakes = |calm: bool| {
+        let mut live = Fixture::running().live();
+        let mut past = Fixture::failed().replay(3);
+        if calm {
+            live.screen.reduce_motion();
+            past.screen.reduce_motion();
+        }
+        past.draw(120, 40);
+        past.press(&["Space"]);
+        (live.screen.wake().unwrap().as_secs(), past.screen.wake().unwrap().as_millis())
+    };
+    let (tick, frame) = wakes(false);
+    assert!(tick == 1 && frame <= 1_000, "{tick} {frame}");
+    assert_eq!(wakes(true), (30, 2_000));
+}
+
+#[test]
+fn a_graph_goes_down_where_it_does_not_fit_across() {
+    let mut plan = release_plan();
+    plan.tasks.truncate(1);
+    for number in 1..12 {
+        let mut task = plan.tasks[0].clone();
+        task.id = format!("step-{number:02}").as_str().into();
+        let before = plan.tasks[number - 1].id.clone();
+        task.dependencies = vec![crate::model::Link::finish_to_start(before)];
+        plan.tasks.push(task);
+    }
+    let mut shown = Fixture::new("A chain").propose(plan, vec![]).approved().live();
+    insta::assert_snapshot!("chain_200x60", shown.frame(200, 60));
+    shown.press(&["j", "j", "k"]);
+    let selected = shown.screen.ui.graph.selected.clone().unwrap();
+    assert_eq!(selected.as_str(), "step-01", "down goes along the edges");
+    // Where there are few rows it goes across, as ever.
+    let text = shown.text(120, 40);
+    assert!(!text.contains("downwards"), "{text}");
+}
+
 fn step(prdv: &str, content: &str) -> AgentEvent {
     let metadata = [("prdv".to_owned(), prdv.into())].into_iter().collect();
     let step = ReActStep {

@@ -48,6 +48,7 @@ pub(crate) fn settings() -> UiSettings {
         theme: Theme::default(),
         keys: KeyOverrides::default(),
         ascii: false,
+        reduced_motion: false,
         color: ColorDepth::True,
         session_budget: crate::model::MicroDollars(2_000_000),
         now,

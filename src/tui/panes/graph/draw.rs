@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::cache::{CHIP_ID, GraphCache};
 use super::{content, zoom_word};
-use crate::planning::drawing::{BoxAt, Drawing, Marks, Role as Part, Viewport, Zoom};
+use crate::planning::drawing::{BoxAt, Drawing, Flow, Marks, Role as Part, Viewport, Zoom};
 use crate::state::RunPhase;
 use crate::text::{clean_line, truncate_middle};
 use crate::tui::areas::SizeClass;
@@ -93,12 +93,13 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 /// Zoom and following, as the rule and the tab row say it.
 pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
     let zoom = zoom_word(cx.graph.zoom);
+    let way = if cx.graph.flow == Flow::Down { " · downwards" } else { "" };
     let how = match cx.mode {
         Mode::Saved | Mode::ScrubbedBack => " · as it was",
         _ if cx.ui.graph.following => " · following",
         _ => "",
     };
-    format!("{zoom}{how}")
+    format!("{zoom}{way}{how}")
 }
 
 /// The size of the plan, as the rule says it.
@@ -297,6 +298,16 @@ impl Painter<'_, '_> {
             } else {
                 let (start, first) = flag.unwrap_or((" ", style));
                 line.put(start, first).put(&text, style);
+            }
+            // A chip that is wider than its id has room for the title.
+            let title =
+                self.cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
+            if let Some(node) = title.filter(|_| line.left() > 6) {
+                let status = self.cx.state.tasks.row(task).status;
+                let words = content::title(node, status);
+                line.skip(if selected { 1 } else { 2 });
+                let room = line.left() - 1;
+                line.column(&words, room, self.cx.style(Role::Text));
             }
         });
     }
