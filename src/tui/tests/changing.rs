@@ -252,3 +252,35 @@ fn the_trace_is_filtered_by_the_part_of_the_loop() {
     shown.press(&["v", "v", "v", "v", "v"]);
     assert_eq!(shown.screen.ui.trace.role, None);
 }
+
+/// Far more tasks than a pane has room for.
+fn crowded() -> Fixture {
+    let mut plan = release_plan();
+    plan.tasks.truncate(1);
+    for number in 1..60usize {
+        let mut task = plan.tasks[0].clone();
+        task.id = format!("n{number:02}").as_str().into();
+        let before = plan.tasks[number.saturating_sub(7)].id.clone();
+        task.dependencies = vec![crate::model::Link::finish_to_start(before)];
+        plan.tasks.push(task);
+    }
+    Fixture::new("A crowd").propose(plan, vec![]).approved()
+}
+
+#[test]
+fn the_overview_never_hides_what_is_selected() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut shown = crowded().live();
+        shown.draw(width, height);
+        let mut seen = 0;
+        for key in ["l", "j", "j", "j", "l", "l", "j", "l", "l", "l", "k", "h", "l", "l", "j", "j"]
+        {
+            shown.press(&[key]);
+            let text = shown.text(width, height);
+            let id = shown.screen.ui.graph.selected.clone().unwrap();
+            assert!(text.contains(&format!(" {id}]")), "{key}: {id} is not on the screen:\n{text}");
+            seen += usize::from(text.contains('█') || text.contains('▓'));
+        }
+        assert!(seen > 0, "there is an overview");
+    }
+}
