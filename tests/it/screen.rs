@@ -560,3 +560,39 @@ fn linear_mode_asks_the_same_in_words() {
     assert_eq!(done.lines().count(), 4);
     assert!(!raw.contains("\u{1b}["), "linear mode moves no cursor");
 }
+
+/// Beside frames the terminal is told three things: that something is asked while the person looks elsewhere, what was
+/// copied, and who has it next.
+#[test]
+fn a_notice_the_clipboard_and_the_pager_go_through_the_terminal() {
+    let place = Place::new();
+    let pager = place.work().join("pager.sh");
+    std::fs::write(&pager, "#!/bin/sh\ncat \"$@\" > paged.txt\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&pager, mode).unwrap();
+    let pager = pager.to_string_lossy().into_owned();
+    let environment = [("PAGER", pager.as_str())];
+    let args = ["--provider", "offline", "plan", "launch a newsletter in 6 weeks"];
+    let mut terminal = Terminal::start_with(&place, &args, 40, 120, &environment);
+    terminal.shows("How many hours a week");
+    assert!(!terminal.written().contains("\x1b]9;"), "nobody is told of what is looked at");
+    // The window loses the focus, then something is asked.
+    terminal.keys("\x1b[O");
+    terminal.press_until("S", "Run this plan?");
+    let written = terminal.written();
+    let told = written.find("\x1b]9;asks: Run this plan?\x1b\\").expect("a notice");
+    assert!(written[told..].contains('\x07'), "and the bell");
+    terminal.keys("\x1b[I");
+    terminal.press_while("\t", |text| !text.contains("━━ trace"));
+    terminal.press_until("y", "on the clipboard");
+    assert!(terminal.written().contains("\x1b]52;c;"), "the step is copied");
+    terminal.keys("o");
+    let paged = place.work().join("paged.txt");
+    terminal.until("the pager", |_| std::fs::read_to_string(&paged).is_ok_and(|it| !it.is_empty()));
+    terminal.press_until("?", "help ·");
+    terminal.keys("q");
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+}
