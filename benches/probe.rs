@@ -39,6 +39,7 @@ fn main() {
     let place = tempfile::tempdir().unwrap();
     let (empty, medium, large) =
         (place.path().join("empty"), place.path().join("medium"), place.path().join("large"));
+    plans::place(&empty);
     plans::save(&medium, 300);
     plans::save(&large, 1_000);
     let mut kept = Kept::of("probe");
@@ -82,6 +83,7 @@ fn starts(empty: &Path, medium: &Path, kept: &mut Kept) {
 fn keys(place: &Path, kept: &mut Kept) {
     let plan = plans::busy(place);
     let data = place.join("busy");
+    plans::place(&data);
     let mut peer = Terminal::start(&Program::minimal());
     peer.first(minimal::READY);
     let args = ["run", plan.as_str(), "--yes", "--jobs", "16"];

@@ -25,7 +25,7 @@ use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, RunEvent, Se
 use crate::kit;
 use crate::llm::notebook::{FileNotebook, MemoryNotebook, Notebook};
 use crate::llm::provider::{Models, Registry};
-use crate::model::{GraphFacts, Normalization, Plan, RequestId, Seq, SessionId};
+use crate::model::{GraphFacts, Normalization, Plan, PolicyOverride, RequestId, Seq, SessionId};
 use crate::planning::confidence::{ConfidenceSettings, ConfidenceWeights};
 use crate::replay::{History, JournalSource};
 use crate::state::SessionState;
@@ -205,7 +205,10 @@ impl App {
         EngineOptions {
             jobs: self.settings.jobs.value.initial(),
             clock: engine::wall_clock(),
-            runner: Arc::new(ShellRunner::new(self.redactor(), without)),
+            runner: Arc::new(
+                ShellRunner::new(self.redactor(), without)
+                    .with_settings(kit::tool_settings(&self.settings)),
+            ),
             features,
             durability: engine::Durability::default(),
             caps: self.settings.caps(),
@@ -224,6 +227,7 @@ impl App {
         store: &Store,
         ready: ReadyPlan,
         workspace: &Path,
+        policy: &PolicyOverride,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
         let this = &self.in_workspace(workspace, Some(&store.reader()?))?;
@@ -250,6 +254,7 @@ impl App {
             drafter.equip(this, store, &id, Path::new(&workspace), &mut options).await?;
         }
         let mut first = opening(ready, workspace)?;
+        first.extend(this.policy_of(store, policy)?);
         first.extend(this.limits_of(&SessionState::default()));
         first.extend(this.project_left_out());
         let handle = engine::start(journal, SessionState::default(), first, options);

@@ -274,7 +274,7 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
         return false;
     }
     // A new revision that waits for approval holds back what is ready.
-    let may_start = |task: usize| state.tasks.is_ready(task) && state.may_run();
+    let may_start = |task: usize| state.tasks.is_ready(task) && state.may_run() && !asks(task);
     !(0..state.tasks.len()).any(|task| busy(task) || may_start(task))
 }
 

@@ -112,7 +112,7 @@ fn open(file: &Path) -> Connection {
     let connection = Connection::open(file).unwrap();
     connection
         .execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000;
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000;
              CREATE TABLE event (session INTEGER, seq INTEGER, at INTEGER, kind TEXT, task TEXT, payload BLOB,
                  PRIMARY KEY (session, seq)) WITHOUT ROWID;",
         )

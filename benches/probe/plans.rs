@@ -4,9 +4,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// Makes a place with a config that sets nothing.
+pub fn place(data: &Path) {
+    std::fs::create_dir_all(data).unwrap();
+    std::fs::write(data.join("config.toml"), "").unwrap();
+}
+
 /// Saves a session of so many tasks that waits for approval.
 pub fn save(data: &Path, tasks: usize) {
-    std::fs::create_dir_all(data).unwrap();
+    place(data);
     let plan = data.join("plan.toml");
     std::fs::write(&plan, layers(tasks)).unwrap();
     let status = Command::new(env!("CARGO_BIN_EXE_planwright"))

@@ -259,7 +259,8 @@ impl Drafter {
             asking,
         };
         options.runner = Arc::new(AgentRunner {
-            shell: ShellRunner::new(app.redactor(), app.key_variables()),
+            shell: ShellRunner::new(app.redactor(), app.key_variables())
+                .with_settings(kit::tool_settings(&app.settings)),
             kit,
             port: own,
             profiles: profiles(app, store)?,

@@ -14,8 +14,8 @@ use crate::engine::{self, Keep, SessionHandle};
 use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
 use crate::llm::provider::Consent;
 use crate::model::{
-    Choice, ChoiceAction, FixedEvent, Moment, PlanContext, PolicyOverride, Request, RequestId,
-    RequestKind, SessionId,
+    Actor, Choice, ChoiceAction, FixedEvent, Moment, PlanContext, PolicyOverride, Request,
+    RequestId, RequestKind, SessionId,
 };
 use crate::planning::export;
 use crate::planning::gate::{self, GatePolicy, Signals, complexity, features};
@@ -248,6 +248,20 @@ fn other_plans(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>
     let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
     let (from, to) = (Moment::in_zone(now, &zone), Moment::in_zone(far, &zone));
     Ok(other_blocks(&stored, Some(own.as_str()), from, to))
+}
+
+impl App {
+    /// How a plan of the person's own is to be talked and asked about, where they said anything about it.
+    pub(super) fn policy_of(
+        &self,
+        store: &Store,
+        wished: &PolicyOverride,
+    ) -> anyhow::Result<Option<Event>> {
+        let policy = self.settings.planning.policy.value.with(&stored_policy(store)?).with(wished);
+        let said = policy != PolicyOverride::default();
+        let set = PlanningEvent::PolicySet { set: policy, saved: false, by: Actor::Flag };
+        Ok(said.then(|| set.into()))
+    }
 }
 
 /// What the person keeps as their way of being talked to.

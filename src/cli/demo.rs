@@ -5,6 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use anyhow::Context;
 use clap::Args;
 
+use super::plan;
 use super::session::{attend, block_on, needs_screen};
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{self, App, ReadyPlan};
@@ -110,7 +111,8 @@ async fn run_it(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
     // Its first fuzzing run fails once, each time the demo is begun.
     let _ = std::fs::remove_file(workspace.join("fuzzed"));
     let store = app.open_store()?;
-    let handle = app.start_plan(&store, ready, &workspace, !shared.headless).await?;
+    let policy = plan::policy(&shared.policy)?;
+    let handle = app.start_plan(&store, ready, &workspace, &policy, !shared.headless).await?;
     let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
     attend(shared, app, &store, handle, answers.into()).await
 }

@@ -134,7 +134,7 @@ impl PlanArgs {
     }
 }
 
-fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
+pub(super) fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
     let mut policy = PolicyOverride::default();
     for pair in given {
         let (field, value) = pair.split_once('=').ok_or_else(|| {

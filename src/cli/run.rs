@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
+use super::plan;
 use super::session::{attend, block_on, needs_screen, open_session, take_up};
 use super::{Exit, Problem, Shared};
 use crate::app::{App, ReadyPlan};
@@ -13,6 +14,8 @@ use crate::model::{Normalization, Plan, RunKind, SandboxChoice};
 use crate::planning::graph;
 use crate::planning::plan_file::{self, PlanFileError};
 use crate::text::Redactor;
+use crate::tools::permission::SandboxState;
+use crate::tools::sandbox::Sandbox;
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -43,7 +46,9 @@ pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
         };
         let store = app.open_store()?;
         return block_on(async {
-            let handle = app.start_plan(&store, ready, &workspace, !shared.headless).await?;
+            let policy = plan::policy(&shared.policy)?;
+            let interactive = !shared.headless;
+            let handle = app.start_plan(&store, ready, &workspace, &policy, interactive).await?;
             let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
             attend(shared, &app, &store, handle, answers.into()).await
         });
@@ -136,9 +141,10 @@ pub(super) fn plan_problem(error: &PlanFileError) -> Problem {
 fn refuse_what_cannot_run(ready: &ReadyPlan) -> anyhow::Result<()> {
     if let Some(confined) =
         ready.plan.tasks.iter().find(|task| task.sandbox == SandboxChoice::Workspace)
+        && let SandboxState::NotEnforced { why } = Sandbox::of_this_program().state()
     {
         return Err(Problem::failed(format!(
-            "task `{}` asks for a sandbox, and this version has none",
+            "task `{}` asks for a sandbox, and there is none here: {why}",
             confined.id
         ))
         .remedy("take out `sandbox`, if the command may run unconfined")

@@ -17,6 +17,7 @@ use crate::model::{
 use crate::planning::affinity::{self, Profiles, Ranked};
 use crate::tools::Registry;
 use crate::tools::context::HeldPermit;
+use crate::tools::permission::SandboxState;
 use crate::tools::process::{CallReport, Reports};
 
 /// What is known about the tools of a registry right now.
@@ -121,6 +122,10 @@ impl Runner for AgentRunner {
             RunKind::Agent {} => ("agent", "1"),
             _ => self.shell.tool(task),
         }
+    }
+
+    fn sandbox(&self) -> SandboxState {
+        self.shell.sandbox()
     }
 
     fn has_tool(&self, name: &str) -> bool {

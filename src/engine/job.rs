@@ -9,11 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::agent::DependencyResult;
 use crate::event::CallOutcome;
-use crate::model::{CallId, RunKind, SessionId, TaskNode};
+use crate::model::{CallId, RunKind, SandboxChoice, SessionId, TaskNode};
 use crate::state::AgentProgress;
 use crate::state::PlanRevision;
 use crate::text::Redactor;
+use crate::tools::ToolSettings;
+use crate::tools::permission::SandboxState;
 use crate::tools::process::{self, CallReport, Launch, ProcessSpec, Reports};
+use crate::tools::sandbox::{Cell, Sandbox};
 
 /// What a command may keep of its output, unless it is the model that reads it.
 const OUTPUT_LIMIT: usize = 1024 * 1024;
@@ -50,6 +53,9 @@ pub struct Job {
     pub call: CallId,
     pub task: TaskRef,
     pub workspace: PathBuf,
+    /// Whether a command is kept to the workspace and sees variables of no account alone: a model wrote it, it came from
+    /// elsewhere, or the plan says so.
+    pub confined: bool,
     /// What an agent is told beside its task.
     pub brief: Option<Box<AgentBrief>>,
 }
@@ -90,23 +96,51 @@ pub trait Runner: Send + Sync {
     /// Name and version of the tool that carries the task out.
     fn tool(&self, task: &TaskNode) -> (&'static str, &'static str);
 
+    /// Whether commands can be confined here.
+    fn sandbox(&self) -> SandboxState {
+        SandboxState::Enforced
+    }
+
     /// Whether an agent could be given the tool here: it is registered and set up.
     fn has_tool(&self, _name: &str) -> bool {
         true
     }
 }
 
-/// Runs shell tasks as the person's own commands: in the workspace, with their environment less provider keys.
+/// Runs shell tasks as the person's own commands: in the workspace, with their environment less provider keys. Those that
+/// are to be confined run as a model's commands do.
 #[derive(Clone, Debug)]
 pub struct ShellRunner {
     redactor: Redactor,
     without: Vec<String>,
+    sandbox: Sandbox,
+    settings: Arc<ToolSettings>,
 }
 
 impl ShellRunner {
     /// `without` names the variables that commands must not see.
     pub fn new(redactor: Redactor, without: Vec<String>) -> Self {
-        Self { redactor, without }
+        let sandbox = Sandbox::of_this_program();
+        Self { redactor, without, sandbox, settings: Arc::default() }
+    }
+
+    /// What confined commands may touch beside the workspace.
+    pub fn with_settings(self, settings: ToolSettings) -> Self {
+        Self { settings: Arc::new(settings), ..self }
+    }
+
+    /// Puts a command into a cell. The plan's own wish for one is not given up where there is none.
+    fn confine(&self, job: &Job, spec: &mut ProcessSpec) -> Result<Cell, String> {
+        let roots = [job.workspace.clone()];
+        let cell = Cell::make(&self.sandbox, &self.settings, roots, false)
+            .map_err(|error| format!("making a private directory: {error}"))?;
+        if let (SandboxState::NotEnforced { why }, SandboxChoice::Workspace) =
+            (self.sandbox.state(), job.task.sandbox)
+        {
+            return Err(format!("the task asks for a sandbox and there is none here: {why}"));
+        }
+        spec.launch = cell.launch();
+        Ok(cell)
     }
 
     fn spec(&self, job: &Job, command: &str) -> ProcessSpec {
@@ -140,7 +174,24 @@ impl Runner for ShellRunner {
                 reports.send(CallReport::ended(CallOutcome::CouldNotStart { message })).await;
             });
         };
-        Box::pin(process::run(self.spec(&job, command), cancel, reports))
+        let mut spec = self.spec(&job, command);
+        if !job.confined {
+            return Box::pin(process::run(spec, cancel, reports));
+        }
+        let runner = self.clone();
+        Box::pin(async move {
+            match runner.confine(&job, &mut spec) {
+                // The cell is there until the command is not.
+                Ok(_cell) => process::run(spec, cancel, reports).await,
+                Err(message) => {
+                    reports.send(CallReport::ended(CallOutcome::CouldNotStart { message })).await;
+                }
+            }
+        })
+    }
+
+    fn sandbox(&self) -> SandboxState {
+        self.sandbox.state()
     }
 
     fn tool(&self, _task: &TaskNode) -> (&'static str, &'static str) {

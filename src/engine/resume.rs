@@ -141,7 +141,7 @@ fn interrupted(
         return Vec::new();
     }
     let open = state.agents.get(&id).and_then(|progress| progress.open.as_ref());
-    let call = row.call.clone().unwrap_or_else(|| CallInFlight {
+    let call = row.call.as_deref().cloned().unwrap_or_else(|| CallInFlight {
         call: CallId { step: open.map_or(1, |open| open.number), ..attempt_call(state, task) },
         tool: open.map(|open| open.planned.tool.clone()).unwrap_or_default(),
         summary: "".into(),
@@ -207,7 +207,7 @@ fn already_asked(state: &SessionState, task: usize) -> bool {
 
 /// What is known about the processes of an attempt.
 fn evidence(row: &TaskRow, ended: &[u32]) -> String {
-    match (ended, &row.call) {
+    match (ended, row.call.as_deref()) {
         ([], None) if row.last_outcome == Some(CallOutcome::Cancelled) => {
             "it was ended half-way when its process left".to_owned()
         }

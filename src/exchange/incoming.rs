@@ -109,7 +109,7 @@ impl Fold {
             return Ok(None);
         }
         self.since_checkpoint = 0;
-        let bytes = Checkpoint::of(&self.state).encode();
+        let bytes = Checkpoint::encode(&self.state);
         bytes.map(Some).map_err(|error| refuse(error.to_string()))
     }
 

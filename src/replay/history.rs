@@ -149,7 +149,7 @@ mod tests {
         ) {
             let stored = (every..records.len())
                 .step_by(every)
-                .map(|cut| (records[cut - 1].seq, Checkpoint::of(&SessionState::fold(&records[..cut])).encode().unwrap()))
+                .map(|cut| (records[cut - 1].seq, Checkpoint::encode(&SessionState::fold(&records[..cut])).unwrap()))
                 .collect();
             let mut history = History::new(MemorySource::new(records.clone()).with_checkpoints(stored));
             for jump in jumps {

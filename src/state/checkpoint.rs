@@ -16,8 +16,8 @@ use crate::model::{Plan, Seq};
 /// The layout of checkpoints. One of another version is ignored: the journal has everything.
 const VERSION: u32 = 1;
 
-/// A fold, ready to be stored.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A stored fold, read back.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Checkpoint {
     version: u32,
     seq: Seq,
@@ -39,6 +39,26 @@ pub struct Checkpoint {
     totals: Totals,
 }
 
+/// The same fields on their way to the disk. Nothing is copied: with ten thousand tasks a copy costs as much as writing.
+#[derive(Serialize)]
+struct Written<'a> {
+    version: u32,
+    seq: Seq,
+    at: Option<Timestamp>,
+    session: &'a SessionSlice,
+    planning: &'a PlanningSlice,
+    revisions: &'a [RevisionHead],
+    approval: Option<&'a ApprovalRecord>,
+    abandoned: bool,
+    requests: &'a RequestSlice,
+    tasks: &'a [TaskRow],
+    run: &'a RunSlice,
+    breakers: &'a BreakerSlice,
+    agents: &'a AgentSlice,
+    grants: &'a [serde_json::Value],
+    totals: Totals,
+}
+
 /// Why a checkpoint cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
@@ -51,32 +71,29 @@ pub enum CheckpointError {
 }
 
 impl Checkpoint {
-    pub fn of(state: &SessionState) -> Self {
-        Self {
+    /// Stores a fold.
+    pub fn encode(state: &SessionState) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json::to_vec(&Written {
             version: VERSION,
             seq: state.seq,
             at: state.at,
-            session: state.session.clone(),
-            planning: state.planning.clone(),
-            revisions: state.plan.revisions.clone(),
-            approval: state.plan.approval.clone(),
+            session: &state.session,
+            planning: &state.planning,
+            revisions: &state.plan.revisions,
+            approval: state.plan.approval.as_ref(),
             abandoned: state.plan.abandoned,
-            requests: state.requests.clone(),
-            tasks: state.tasks.rows().to_vec(),
-            run: state.run.clone(),
-            breakers: state.breakers.clone(),
-            agents: state.agents.clone(),
-            grants: state.grants.clone(),
+            requests: &state.requests,
+            tasks: state.tasks.rows(),
+            run: &state.run,
+            breakers: &state.breakers,
+            agents: &state.agents,
+            grants: &state.grants,
             totals: state.totals,
-        }
+        })
     }
 
     pub fn seq(&self) -> Seq {
         self.seq
-    }
-
-    pub fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
-        serde_json::to_vec(self)
     }
 
     pub fn decode(bytes: &[u8]) -> Result<Self, CheckpointError> {

@@ -390,7 +390,7 @@ mod tests {
         #[test]
         fn seeking_equals_folding_from_the_start(records in journal(60), cut in any::<Index>()) {
             let cut = cut.index(records.len() + 1);
-            let bytes = Checkpoint::of(&SessionState::fold(&records[..cut])).encode().unwrap();
+            let bytes = Checkpoint::encode(&SessionState::fold(&records[..cut])).unwrap();
             let plan = |seq: Seq| records.iter().find(|record| record.seq == seq).cloned();
             let mut state = Checkpoint::decode(&bytes).unwrap().restore(plan).unwrap();
             records[cut..].iter().for_each(|record| state.apply(record));

@@ -92,10 +92,10 @@ pub struct TaskRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Arc<Failure>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub call: Option<CallInFlight>,
+    pub call: Option<Box<CallInFlight>>,
     /// The last call, if it was ended before its time and nothing came after it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cut_short: Option<CallInFlight>,
+    pub cut_short: Option<Box<CallInFlight>>,
     /// Calls that the call in flight makes on its own, with their tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nested: Vec<(CallId, String)>,
@@ -129,7 +129,7 @@ impl TaskRow {
 
     /// The call of which it is not known what it did: one without an outcome, or one that was ended half-way.
     pub fn doubtful_call(&self) -> Option<&CallInFlight> {
-        self.call.as_ref().or(self.cut_short.as_ref())
+        self.call.as_deref().or(self.cut_short.as_deref())
     }
 
     /// How long the task has taken up to `now`, or took.
@@ -343,7 +343,7 @@ impl TaskTable {
                 let free = row.call.is_none();
                 row.cut_short = None;
                 row.steps += 1;
-                row.call = Some(CallInFlight {
+                row.call = Some(Box::new(CallInFlight {
                     call: call.clone(),
                     tool: tool.clone(),
                     summary: summary(input),
@@ -353,7 +353,7 @@ impl TaskTable {
                     process: None,
                     output_lines: 0,
                     last_line: Arc::from(""),
-                });
+                }));
                 free
             }
             CallEvent::Spawned { call, pid, started_ticks } => match in_flight(row, call) {
@@ -607,7 +607,7 @@ impl TaskTable {
         self.rows
             .iter()
             .enumerate()
-            .filter_map(|(task, row)| row.call.as_ref().map(|call| (task, call)))
+            .filter_map(|(task, row)| row.call.as_deref().map(|call| (task, call)))
     }
 }
 
@@ -616,7 +616,7 @@ fn is_met(status: TaskStatus, start_only: bool) -> bool {
 }
 
 fn in_flight<'a>(row: &'a mut TaskRow, call: &CallId) -> Option<&'a mut CallInFlight> {
-    row.call.as_mut().filter(|open| open.call == *call)
+    row.call.as_deref_mut().filter(|open| open.call == *call)
 }
 
 fn later(at: Timestamp, wait_ms: u64) -> Timestamp {

@@ -255,7 +255,7 @@ pub fn not_tested(why: &str) {
 }
 
 /// Whether commands are confined here; says so if they are not.
-fn confined() -> bool {
+pub fn confined() -> bool {
     match Sandbox::with_helper(PROGRAM).state() {
         SandboxState::Enforced => true,
         SandboxState::NotEnforced { why } => {

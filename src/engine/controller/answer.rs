@@ -40,10 +40,26 @@ pub(super) fn answer(
         RequestKind::Cap { cap, .. } => raise(state, answered, answer.action, *cap, now),
         RequestKind::Consent { provider } => consent(answered, answer.action, provider),
         // Questions of agents: the agent that asked acts on the answer.
-        RequestKind::Permission { .. } | RequestKind::TaskCap { .. } => Some(Ok(answered)),
+        RequestKind::Permission { call, .. } => permission(state, answered, answer.action, call),
+        RequestKind::TaskCap { .. } => Some(Ok(answered)),
         _ => None,
     }
     .ok_or(Refusal::NotOffered { id })?
+}
+
+/// A command of the plan may be skipped instead; everything else is the asking agent's to act on.
+fn permission(
+    state: &SessionState,
+    mut answered: Decision,
+    action: ChoiceAction,
+    call: &CallId,
+) -> Option<Decided> {
+    if matches!(action, ChoiceAction::SkipAlone | ChoiceAction::SkipWithDependents) {
+        let task = state.tasks.position(&call.task)?;
+        let skips = skipping(state, task, action == ChoiceAction::SkipWithDependents);
+        answered.events.extend(skips.events);
+    }
+    Some(Ok(answered))
 }
 
 fn final_plan(

@@ -1,7 +1,7 @@
 //! The requests the engine asks, in words.
 
 use crate::model::request::Detail;
-use crate::model::{Cap, Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind};
+use crate::model::{CallId, Cap, Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind};
 use crate::state::{CallInFlight, PlanRevision, SessionState};
 use crate::text::units::counted;
 
@@ -181,7 +181,7 @@ pub fn in_doubt(
             ),
             Detail::new("repeat", "running it again may do its work twice; other branches go on"),
         ],
-        choices: vec![
+        choices: [
             Choice::new(
                 ChoiceAction::Happened,
                 "it happened",
@@ -200,17 +200,65 @@ pub fn in_doubt(
                     format!("{task_id} is started again")
                 },
             ),
-            Choice::new(ChoiceAction::SkipAlone, "skip the task", "dependents go on without it"),
-            Choice::new(
-                ChoiceAction::SkipWithDependents,
-                "skip with dependents",
-                match dependents {
-                    1 => "1 task that needs it is skipped too".to_owned(),
-                    _ => format!("{dependents} tasks that need it are skipped too"),
-                },
-            ),
-            Choice::new(ChoiceAction::Stop, "stop", "the session stops, the question stays open"),
+        ]
+        .into_iter()
+        .chain(ways_without(dependents))
+        .collect(),
+        task: Some(task_id),
+    }
+}
+
+/// How to go on without a task, or not at all.
+fn ways_without(dependents: usize) -> [Choice; 3] {
+    [
+        Choice::new(ChoiceAction::SkipAlone, "skip the task", "dependents go on without it"),
+        Choice::new(
+            ChoiceAction::SkipWithDependents,
+            "skip with dependents",
+            match dependents {
+                1 => "1 task that needs it is skipped too".to_owned(),
+                _ => format!("{dependents} tasks that need it are skipped too"),
+            },
+        ),
+        Choice::new(ChoiceAction::Stop, "stop", "the session stops, the question stays open"),
+    ]
+}
+
+/// Whether a command of the plan may run now. `about` says why it is asked, and whether it runs confined.
+pub fn command(
+    id: RequestId,
+    state: &SessionState,
+    task: usize,
+    call: &CallId,
+    command: &str,
+    (why, confined): (&str, bool),
+) -> Request {
+    let task_id = state.tasks.id(task).clone();
+    let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
+    let place = if confined {
+        format!("{}, and nothing outside it", state.session.workspace)
+    } else {
+        format!("{}, unconfined, as your own command", state.session.workspace)
+    };
+    let allow =
+        Choice::new(ChoiceAction::AllowOnce, "allow once", "this very command, and nothing else");
+    Request {
+        id,
+        kind: RequestKind::Permission {
+            call: call.clone(),
+            tool: "shell".to_owned(),
+            class: "execute".to_owned(),
+        },
+        question: format!("Run the command of {task_id}?"),
+        why: why.to_owned(),
+        verbatim: vec![Detail::new("command", command)],
+        details: vec![
+            Detail::new("task", node.map(|node| node.description.clone()).unwrap_or_default()),
+            Detail::new("runs in", place),
         ],
+        choices: std::iter::once(allow)
+            .chain(ways_without(state.tasks.descendants(task).len()))
+            .collect(),
         task: Some(task_id),
     }
 }

@@ -91,6 +91,7 @@ impl Driver {
         }
         let Some(open) = self.state.requests.open.get(&id) else { return };
         match &open.request.kind {
+            RequestKind::Permission { call, .. } if self.is_command(&call.task) => {}
             RequestKind::Permission { .. } | RequestKind::TaskCap { .. } => {
                 self.answered_early.push((Arc::clone(&open.request), answer.clone()));
             }
@@ -125,7 +126,7 @@ impl Driver {
     }
 
     /// Takes back what an earlier process asked for a task and nobody waits for any more.
-    fn withdraw_stale(&mut self, task: &TaskId, why: &str) {
+    pub(super) fn withdraw_stale(&mut self, task: &TaskId, why: &str) {
         let stale: Vec<RequestId> = self
             .agents_questions()
             .filter(|request| request.task.as_ref() == Some(task))
@@ -171,6 +172,7 @@ impl Driver {
             call,
             task: node.clone(),
             workspace: std::path::PathBuf::from(&self.state.session.workspace),
+            confined: false,
             brief: Some(Box::new(brief)),
         };
         self.starts.push(Start::Job(Box::new(job)));

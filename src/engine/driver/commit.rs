@@ -40,7 +40,7 @@ impl Driver {
         self.since_checkpoint += records.len() as u64;
         let checkpoint = if self.since_checkpoint >= checkpoint_interval(self.state.tasks.len()) {
             self.since_checkpoint = 0;
-            Some(Checkpoint::of(&self.state).encode()?)
+            Some(Checkpoint::encode(&self.state)?)
         } else {
             None
         };

@@ -19,6 +19,7 @@ mod agents;
 mod calls;
 mod closing;
 mod commit;
+mod leave;
 mod planning;
 mod ready;
 
@@ -278,8 +279,13 @@ impl Driver {
             self.options.jobs = *jobs;
         }
         for event in decision.events {
+            let mut settled = None;
             if let Event::Approval(ApprovalEvent::Answered { id, answer, .. }) = &event {
+                settled = self.command_asked_in(*id);
                 self.answer_agent(*id, answer);
+            }
+            if let Event::Task(TaskEvent::Skipped { task, .. }) = &event {
+                settled = Some(task.clone()).filter(|task| self.is_command(task));
             }
             self.follow_books(&event);
             let completed = match &event {
@@ -289,6 +295,9 @@ impl Driver {
             self.say(event);
             if let Some(task) = completed {
                 self.revive_dependents(task);
+            }
+            if let Some(task) = settled {
+                self.follow_leave(&task);
             }
         }
         self.starts.extend(decision.effects.into_iter().map(Start::Effect));

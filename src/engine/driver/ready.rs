@@ -199,8 +199,11 @@ impl Driver {
                 self.after_failure(task);
             }
             RunKind::Shell(command) => {
-                self.say(started);
                 let call = CallId { task: node.id.clone(), attempt, step: 1 };
+                if !self.has_leave(task, &node, &call, command) {
+                    return;
+                }
+                self.say(started);
                 let intent = self.intent(&call, &node, command);
                 self.say(intent);
                 self.running.insert(call.clone(), CancellationToken::new());
@@ -208,7 +211,8 @@ impl Driver {
                 let safe =
                     node.repeat == Repeat::Safe && self.options.durability == Durability::Grouped;
                 let session = self.journal.session().clone();
-                let job = Job { session, call, task: node, workspace, brief: None };
+                let confined = self.is_confined(&node);
+                let job = Job { session, call, task: node, workspace, confined, brief: None };
                 if safe {
                     self.early.push(job);
                 } else {

@@ -448,7 +448,7 @@ fn a_conversation_can_be_taken_up_from_every_event() {
     let mut kinds: BTreeMap<String, u32> = BTreeMap::new();
     while talk.place().state != PlanState::Complete {
         // What a new process finds: the fold of the journal, through a checkpoint.
-        let bytes = crate::state::Checkpoint::of(&talk.state).encode().unwrap();
+        let bytes = crate::state::Checkpoint::encode(&talk.state).unwrap();
         let plan = talk.state.plan.clone();
         let restored = crate::state::Checkpoint::decode(&bytes).unwrap();
         let restored = restored.restore(|seq| {

@@ -1,6 +1,5 @@
 //! `shell.run`: a command that a model wrote, confined where the kernel can.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,8 +14,8 @@ use crate::model::{Failure, ToolResult};
 use crate::tools::context::{Progress, ToolContext};
 use crate::tools::limit;
 use crate::tools::meta::{Effect, Resolved, ToolMeta};
-use crate::tools::process::{self, CALL_VARIABLE, CallReport, Collected, Launch, ProcessSpec};
-use crate::tools::sandbox::{HELPER_FAILED, Homes, PrivateDirectory, Profile, environment};
+use crate::tools::process::{self, CALL_VARIABLE, CallReport, Collected, ProcessSpec};
+use crate::tools::sandbox::{Cell, HELPER_FAILED};
 use crate::tools::tool::{Answer, Code, Tool, ToolError};
 use crate::tools::workspace::protected_state;
 
@@ -106,23 +105,13 @@ pub(super) async fn run(
 ) -> Result<Ran, ToolError> {
     let toolbox = &context.toolbox;
     let root = toolbox.workspace().root().to_owned();
-    let private = PrivateDirectory::make().map_err(|error| {
+    let settings = toolbox.settings();
+    let network = resolved.effect == Effect::ExecuteNetwork;
+    let roots = toolbox.workspace().roots().map(Path::to_owned);
+    let cell = Cell::make(toolbox.sandbox(), settings, roots, network).map_err(|error| {
         ToolError::new(Code::Io, format!("making a private directory: {error}"))
     })?;
-    let settings = toolbox.settings();
-    let person: BTreeMap<String, String> = std::env::vars().collect();
-    let homes = Homes::find(&person);
-    let network = resolved.effect == Effect::ExecuteNetwork;
-    let mut profile =
-        Profile { network, read: homes.read, write: homes.write, ..Profile::default() };
-    profile.read.extend(settings.readable.iter().cloned());
-    profile.write.extend(settings.writable.iter().cloned());
-    profile.write.extend(toolbox.workspace().roots().map(Path::to_owned));
-    profile.write.push(private.path().to_owned());
-    let launcher = toolbox.sandbox().launcher(&profile);
-    let confined = launcher.is_some();
-    let environment =
-        environment::build(&person, &settings.environment, private.path(), &homes.variables);
+    let confined = cell.launcher.is_some();
     let place = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
     let spec = ProcessSpec {
         command: resolved.command.clone().unwrap_or_default(),
@@ -132,7 +121,7 @@ pub(super) async fn run(
         time_limit,
         output_limit: settings.kept_output_bytes,
         redactor: toolbox.redactor().clone(),
-        launch: Launch::Model { environment, launcher },
+        launch: cell.launch(),
     };
     let before = protected_state(&root);
     let collected = process::collect(

@@ -5,6 +5,7 @@
 //! Landlock does not cover. Whether all of that works here is found out once by trying; if it does not, commands count
 //! as unconfined and always ask.
 
+mod cell;
 #[cfg(target_os = "linux")]
 mod confine;
 pub mod environment;
@@ -19,6 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
+pub use cell::Cell;
 pub use helper::{is_helper, main as helper_main};
 pub use homes::Homes;
 pub use private::PrivateDirectory;
