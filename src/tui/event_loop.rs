@@ -50,10 +50,10 @@ impl App for Screen {
     }
 
     fn wake(&mut self) -> Option<Duration> {
-        if self.is_behind() || self.is_searching() {
+        if self.is_behind() || self.is_filtering() || self.is_searching() {
             return Some(Duration::ZERO);
         }
-        self.until_next().or_else(|| self.is_ticking().then_some(Duration::from_secs(1)))
+        self.until_next().or_else(|| self.is_ticking().then_some(self.tick_every()))
     }
 
     fn take_outside(&mut self) -> Option<Outside> {
