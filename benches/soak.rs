@@ -140,6 +140,7 @@ fn watch(store: &Store, name: &str) {
         theme: Theme::default(),
         keys: KeyOverrides::default(),
         ascii: false,
+        reduced_motion: false,
         color: ColorDepth::True,
         session_budget: planwright::model::MicroDollars::ZERO,
         changes: None,

@@ -57,6 +57,7 @@ fn settings() -> UiSettings {
         theme: Theme::default(),
         keys: KeyOverrides::default(),
         ascii: false,
+        reduced_motion: false,
         color: ColorDepth::True,
         now: || "2026-06-08T14:24:00Z".parse().unwrap_or_default(),
         time_zone: jiff::tz::TimeZone::UTC,

@@ -370,6 +370,9 @@ impl App {
             theme,
             keys: KeyOverrides(keys),
             ascii: self.settings.ascii.value || !utf8_locale(),
+            reduced_motion: self.settings.reduced_motion.value
+                || std::env::var_os("PLANWRIGHT_REDUCED_MOTION")
+                    .is_some_and(|value| !value.is_empty() && value != "0"),
             color: if self.no_color { ColorDepth::None } else { color_depth() },
             session_budget: crate::model::MicroDollars::from_dollars(
                 self.settings.budget_per_session_usd.value,

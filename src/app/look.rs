@@ -24,6 +24,7 @@ impl App {
             theme: settings.theme.clone(),
             keys: settings.keys.clone(),
             ascii: settings.ascii,
+            reduced_motion: settings.reduced_motion,
             trouble: None,
         };
         let (sender, receiver) = watch::channel(Arc::new(first));
@@ -60,8 +61,8 @@ impl App {
     fn look(&self) -> anyhow::Result<Look> {
         let settings = self.ui_settings()?;
         check_keys(&settings.keys)?;
-        let UiSettings { theme, keys, ascii, .. } = settings;
-        Ok(Look { theme, keys, ascii, trouble: None })
+        let UiSettings { theme, keys, ascii, reduced_motion, .. } = settings;
+        Ok(Look { theme, keys, ascii, reduced_motion, trouble: None })
     }
 
     fn stamp(&self) -> Stamp {

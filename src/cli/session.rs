@@ -456,7 +456,8 @@ mod tests {
         assert_eq!(outcome(&failed), Exit::Failed);
         let running = until(|state| state.status() == SessionStatus::Running);
         assert_eq!(outcome(&running), Exit::Interrupted);
-        let capped = with(running, 7, RequestKind::Cap { cap: Cap::RunTokenLimit });
+        let capped =
+            with(running, 7, RequestKind::Cap { cap: Cap::RunTokenLimit, used: 1, limit: 1 });
         assert_eq!(outcome(&capped), Exit::CapReached);
         // A question goes before a limit, as it does without a screen.
         let both = with(capped, 8, asks.requests.oldest().unwrap().request.kind.clone());

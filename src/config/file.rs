@@ -27,9 +27,10 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
     "theme",
     "ascii",
+    "reduced_motion",
     "jobs",
     "run_wall_time_min",
     "run_token_limit",
@@ -93,6 +94,7 @@ impl Reader<'_> {
                 if item.as_table_like().is_some_and(TableLike::is_empty) => {}
             "theme" => settings.theme = self.text_value(name, item)?,
             "ascii" => settings.ascii = self.flag(name, item)?,
+            "reduced_motion" => settings.reduced_motion = self.flag(name, item)?,
             "jobs" => settings.jobs = self.jobs(name, item)?,
             "run_wall_time_min" => {
                 let minutes = self.positive(name, item)?;

@@ -114,6 +114,8 @@ pub struct Settings {
     pub theme: Sourced<String>,
     /// Draws with plain ASCII.
     pub ascii: Sourced<bool>,
+    /// Nothing on a screen moves by itself more often than needed.
+    pub reduced_motion: Sourced<bool>,
     /// How many tasks may run at once.
     pub jobs: Sourced<Jobs>,
     /// Minutes after which a run is held and asks; none unless set.
@@ -180,6 +182,7 @@ impl Default for Settings {
         Self {
             theme: Sourced::built_in("dark".to_owned()),
             ascii: Sourced::built_in(false),
+            reduced_motion: Sourced::built_in(false),
             jobs: Sourced::built_in(Jobs::Fixed(3)),
             run_wall_time_min: Sourced::built_in(None),
             run_token_limit: Sourced::built_in(2_000_000),
@@ -272,6 +275,7 @@ impl Settings {
         let mut rows = vec![
             row("theme", &self.theme),
             row("ascii", &self.ascii),
+            row("reduced_motion", &self.reduced_motion),
             row("jobs", &self.jobs),
             row("run_wall_time_min", &self.run_wall_time_min),
             row("run_token_limit", &self.run_token_limit),

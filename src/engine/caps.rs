@@ -7,7 +7,9 @@ use crate::state::SessionState;
 
 /// The first limit that is reached, with what was used and what is allowed.
 pub fn reached(state: &SessionState, caps: &Caps, now: Timestamp) -> Option<(Cap, u64, u64)> {
-    caps.limits().find_map(|(cap, limit)| {
+    // Offline nothing is paid for, so that only time can run out.
+    let counts = |cap: Cap| !state.run.offline || cap == Cap::RunWallTimeMin;
+    caps.limits().filter(|(cap, _)| counts(*cap)).find_map(|(cap, limit)| {
         let limit = match state.run.raised.get(&cap) {
             Some(None) => return None,
             Some(Some(raised)) => *raised,
@@ -63,6 +65,18 @@ mod tests {
             reached(&state, &caps, now).map(|(cap, ..)| cap),
             Some(Cap::BudgetPerSessionUsd)
         );
+    }
+
+    #[test]
+    fn offline_only_time_runs_out() {
+        let mut state = SessionState::default();
+        state.totals.tokens = 2_000_000;
+        state.run.offline = true;
+        let caps = Caps { wall_time_min: Some(0), ..Caps::default() };
+        let found = reached(&state, &caps, Timestamp::UNIX_EPOCH).map(|(cap, ..)| cap);
+        assert_eq!(found, Some(Cap::RunWallTimeMin));
+        let caps = Caps::default();
+        assert_eq!(reached(&state, &caps, Timestamp::UNIX_EPOCH), None);
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub fn first_events(
         events.push(RunEvent::Started { hash: current.hash.clone(), jobs }.into());
         // A limit that was asked about still holds until it is raised.
         let cap = state.requests.open.values().find_map(|open| match open.request.kind {
-            RequestKind::Cap { cap } => Some(cap),
+            RequestKind::Cap { cap, .. } => Some(cap),
             _ => None,
         });
         events.extend(cap.map(|cap| RunEvent::Paused(PauseCause::Cap { cap }).into()));

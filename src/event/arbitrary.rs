@@ -117,7 +117,7 @@ fn request() -> impl Strategy<Value = Request> {
     let kind = prop_oneof![
         Just(RequestKind::FinalPlan { hash: Digest::of(&1).unwrap(), revision: 1 }),
         call_id().prop_map(|call| RequestKind::InDoubt { call }),
-        Just(RequestKind::Cap { cap: Cap::BudgetPerSessionUsd }),
+        Just(RequestKind::Cap { cap: Cap::BudgetPerSessionUsd, used: 7, limit: 5 }),
     ];
     (1..5u32, kind, action(), prop::option::of(task_id())).prop_map(|(id, kind, action, task)| {
         Request {
@@ -156,6 +156,7 @@ fn run_event() -> impl Strategy<Value = RunEvent> {
         prop_oneof![Just(PauseCause::Person), Just(PauseCause::Cap { cap: Cap::RunTokenLimit })]
             .prop_map(RunEvent::Paused),
         Just(RunEvent::Continued),
+        any::<bool>().prop_map(|on| RunEvent::OfflineSet { on }),
         prop::option::of(1..9u64)
             .prop_map(|to| RunEvent::CapRaised { cap: Cap::RunWallTimeMin, to }),
         (1..9u32, 1..9u32).prop_map(|(from, to)| RunEvent::JobsChanged {

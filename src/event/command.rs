@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{
     Actor, Answer, GateWhen, GraphFacts, Normalization, Plan, PlanEdit, PolicyOverride, RequestId,
-    TaskId,
+    Stage, TaskId,
 };
 
 /// A wish.
@@ -101,6 +101,8 @@ pub enum Command {
     RequestChanges {
         text: String,
         nodes: Vec<TaskId>,
+        /// The stage to start from, where the person said so.
+        stage: Option<Stage>,
     },
     /// Gives planning up while the agent is still at work.
     AbandonPlan {

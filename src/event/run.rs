@@ -39,6 +39,10 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<u64>,
     },
+    /// Whether tasks of agents wait, so that nothing is paid for; what needs no model goes on.
+    OfflineSet {
+        on: bool,
+    },
     /// The numbers this session works by from here on.
     LimitsSet {
         limits: Limits,
@@ -68,6 +72,7 @@ impl RunEvent {
             Self::Paused(_) => "run.paused",
             Self::Continued => "run.continued",
             Self::CapRaised { .. } => "run.cap_raised",
+            Self::OfflineSet { .. } => "run.offline_set",
             Self::LimitsSet { .. } => "run.limits_set",
             Self::JobsChanged { .. } => "run.jobs_changed",
             Self::Interrupted { .. } => "run.interrupted",

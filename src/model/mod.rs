@@ -49,8 +49,8 @@ pub use pattern::{PatternSpec, PatternType};
 pub use plan::{CriticalPathBy, FileCalendar, GraphFacts, Normalization, Plan};
 pub use planning::{
     ApprovalTarget, Comment, CommentOutcome, EscalateReason, PatternChoice, PauseKind, Place,
-    PlanCounters, PlanEffect, PlanLimits, PlanQuestion, PlanState, ReactLogEntry, Stage,
-    StageJudgement, StepTrace,
+    PlanCounters, PlanEffect, PlanLimits, PlanQuestion, PlanState, QuestionChoice, ReactLogEntry,
+    Stage, StageJudgement, StepTrace,
 };
 pub use policy::{
     ApprovalPolicy, Autonomy, BrainstormingPreference, CatchUp, ConversationStyle,

@@ -358,6 +358,16 @@ pub struct PlanQuestion {
     pub key: String,
     pub text: String,
     pub assumed: String,
+    /// Answers to pick from; any other can be typed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<QuestionChoice>,
+}
+
+/// An answer to a question and what follows from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionChoice {
+    pub answer: String,
+    pub effect: String,
 }
 
 /// What became of a comment.

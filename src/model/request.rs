@@ -15,7 +15,14 @@ pub enum RequestKind {
     /// Whether the plan with this hash may run.
     FinalPlan { hash: Digest, revision: u32 },
     /// A limit is reached and the run is held.
-    Cap { cap: Cap },
+    Cap {
+        cap: Cap,
+        /// What was used and what is allowed, in the unit of the limit.
+        #[serde(default)]
+        used: u64,
+        #[serde(default)]
+        limit: u64,
+    },
     /// Whether a call that was started before a crash took place.
     InDoubt { call: CallId },
     /// Facts that are missing.
@@ -198,6 +205,9 @@ pub struct Answer {
     /// Nodes that it is limited to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<TaskId>,
+    /// The stage that the person wants changes to start from, where they said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<Stage>,
     /// Answers by the key of the question, where several were put.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
@@ -212,7 +222,7 @@ impl Answer {
 
 impl From<ChoiceAction> for Answer {
     fn from(action: ChoiceAction) -> Self {
-        Self { action, text: None, nodes: Vec::new(), answers: BTreeMap::new() }
+        Self { action, text: None, nodes: Vec::new(), stage: None, answers: BTreeMap::new() }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::SourceError;
 use crate::event::{AgentEvent, CallEvent, CallOutcome, Event, Record, TaskEvent};
 use crate::model::{MicroDollars, Seq, SessionId, TaskId};
-use crate::state::trace::{EntryKind, TraceEntry, searchable};
+use crate::state::trace::{EntryKind, TraceEntry, prdv, searchable};
 use crate::store::{Reader, WordQuery};
 
 /// Whether something went well.
@@ -73,7 +73,7 @@ impl Search {
                 entry.task.as_ref().is_some_and(|task| fits_pattern(pattern, task.as_str()))
             })
             && self.tool.as_deref().is_none_or(|tool| tool_of(&record.event) == Some(tool))
-            && self.role.as_deref().is_none_or(|role| role_of(&record.event) == Some(role))
+            && self.role.as_deref().is_none_or(|role| prdv(&record.event) == Some(role))
             && self.outcome.is_none_or(|went| went_of(&record.event) == Some(went))
             && self.min_cost.is_none_or(|least| cost_of(&record.event) >= Some(least));
         if !fits || !self.words.matches(&searchable(record)?) {
@@ -96,12 +96,6 @@ fn tool_of(event: &Event) -> Option<&str> {
         Event::Agent(event) => event.step().and_then(|step| step.tool_used.as_deref()),
         _ => None,
     }
-}
-
-/// The part of its loop that a step of an agent says it belongs to.
-fn role_of(event: &Event) -> Option<&str> {
-    let Event::Agent(event) = event else { return None };
-    event.step()?.metadata.get("prdv")?.as_str()
 }
 
 fn went_of(event: &Event) -> Option<Went> {

@@ -15,8 +15,10 @@ use crate::model::{
 
 /// How many log entries and traces of planning the state keeps; the journal has all of them.
 const KEPT: usize = 64;
-/// How many edits by hand can be taken back.
+/// How many changes of a draft can be taken back.
 const UNDO: usize = 8;
+/// How much of a wish names the change it led to.
+const NAMED: usize = 60;
 
 /// A planning conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,7 +73,7 @@ pub struct PlanningSlice {
     pub open_wishes: Vec<String>,
     pub comments: Vec<Comment>,
     pub locked: BTreeSet<TaskId>,
-    /// What edits by hand can go back to, and forward again.
+    /// What edits by hand and revisions can go back to, and forward again.
     pub undo: Vec<Draft>,
     pub redo: Vec<Draft>,
     pub adaptation_log: Vec<AdaptationLogEntry>,
@@ -92,9 +94,13 @@ pub struct PlanningSlice {
 
 /// Outline and roadmap as they were.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Draft {
     pub outline: Option<Arc<PlanOutline>>,
     pub roadmap: Option<Arc<Roadmap>>,
+    pub picked_option: Option<String>,
+    /// The change that led away from it, in words.
+    pub what: String,
 }
 
 /// A change that the person asked for and that no draft has met yet.
@@ -143,6 +149,8 @@ impl PlanningSlice {
             PlanningEvent::GoalSet { goal } => {
                 self.goal.clone_from(goal);
                 self.context = None;
+                self.undo.clear();
+                self.redo.clear();
             }
             PlanningEvent::Moved { from, to, effects, resume, reason, .. } => {
                 return self.moved(*from, *to, effects, *resume, reason.as_ref(), at);
@@ -172,8 +180,6 @@ impl PlanningSlice {
                 self.pattern = Some(choice.clone());
             }
             PlanningEvent::OutlineDrafted { outline, self_score, .. } => {
-                self.undo.clear();
-                self.redo.clear();
                 self.score(Stage::Outline, *self_score);
                 self.outline = Some(outline.clone());
                 self.context = Some(Arc::new(outline.plan_context.clone()));
@@ -197,18 +203,24 @@ impl PlanningSlice {
             PlanningEvent::Logged { .. } => self.logged += 1,
             PlanningEvent::Adapted { entry } => push(&mut self.adaptation_log, entry.clone()),
             PlanningEvent::ChangesRequested { text, nodes } => {
+                self.remember(&format!("\"{}\"", named(text)));
                 self.wishes.push(Wish { text: text.clone(), nodes: nodes.clone() });
             }
             PlanningEvent::WishesMet { open, .. } => {
                 self.wishes.clear();
                 self.open_wishes.clone_from(open);
             }
-            PlanningEvent::OptionPicked { option } => self.picked_option = Some(option.clone()),
+            PlanningEvent::OptionPicked { option } => {
+                self.remember(&format!("option {option}"));
+                self.picked_option = Some(option.clone());
+            }
             PlanningEvent::OptionsExcluded { options } => {
+                self.remember("another draft in place of what was turned down");
                 self.picked_option = None;
                 self.excluded_options.extend(options.iter().cloned());
             }
-            PlanningEvent::Relaxed { .. } | PlanningEvent::Remarked { .. } => {}
+            PlanningEvent::Relaxed { summary, by: Some(_) } => self.remember(&named(summary)),
+            PlanningEvent::Relaxed { by: None, .. } | PlanningEvent::Remarked { .. } => {}
             PlanningEvent::AcceptedLate { .. } => self.accepted_late = true,
             PlanningEvent::Commented { comment } => self.comments.push(comment.clone()),
             PlanningEvent::CommentSettled { id, outcome } => {
@@ -237,34 +249,62 @@ impl PlanningSlice {
                 self.offline = drafter == "offline";
             }
             PlanningEvent::WentOffline { .. } => self.offline = true,
-            PlanningEvent::Edited { outline, roadmap, .. } => {
-                self.undo.push(self.draft());
-                self.redo.clear();
-                if self.undo.len() > UNDO {
-                    self.undo.remove(0);
-                }
-                self.adopt(Draft { outline: Some(outline.clone()), roadmap: roadmap.clone() });
+            PlanningEvent::Edited { edit, outline, roadmap } => {
+                let nodes: Vec<&str> = edit.touches().into_iter().map(TaskId::as_str).collect();
+                self.remember(format!("edit of {}", nodes.join(", ")).trim_end_matches(" of "));
+                self.adopt(Draft {
+                    outline: Some(outline.clone()),
+                    roadmap: roadmap.clone(),
+                    ..self.draft("")
+                });
             }
             PlanningEvent::Undone { again } => return self.step_back(*again),
         }
         true
     }
 
-    fn draft(&self) -> Draft {
-        Draft { outline: self.outline.clone(), roadmap: self.roadmap.clone() }
+    fn draft(&self, what: &str) -> Draft {
+        Draft {
+            outline: self.outline.clone(),
+            roadmap: self.roadmap.clone(),
+            picked_option: self.picked_option.clone(),
+            what: what.to_owned(),
+        }
+    }
+
+    /// Keeps the draft, which a change is about to lead away from. Several wishes at once are one change.
+    fn remember(&mut self, what: &str) {
+        let now = self.draft(what);
+        if now.outline.is_none() {
+            return;
+        }
+        self.redo.clear();
+        let same = |kept: &Draft| {
+            (&kept.outline, &kept.roadmap, &kept.picked_option)
+                == (&now.outline, &now.roadmap, &now.picked_option)
+        };
+        if self.undo.last().is_some_and(same) {
+            return;
+        }
+        self.undo.push(now);
+        if self.undo.len() > UNDO {
+            self.undo.remove(0);
+        }
     }
 
     fn adopt(&mut self, draft: Draft) {
         self.context = draft.outline.as_ref().map(|outline| Arc::new(outline.plan_context.clone()));
         self.outline = draft.outline;
         self.roadmap = draft.roadmap;
+        self.picked_option = draft.picked_option;
     }
 
     fn step_back(&mut self, again: bool) -> bool {
-        let (from, to) =
-            if again { (&mut self.redo, &mut self.undo) } else { (&mut self.undo, &mut self.redo) };
+        let from = if again { &mut self.redo } else { &mut self.undo };
         let Some(draft) = from.pop() else { return false };
-        to.push(Draft { outline: self.outline.clone(), roadmap: self.roadmap.clone() });
+        let now = self.draft(&draft.what);
+        let to = if again { &mut self.undo } else { &mut self.redo };
+        to.push(now);
         self.adopt(draft);
         true
     }
@@ -357,6 +397,15 @@ fn target_stage(target: ApprovalTarget) -> Option<Stage> {
         ApprovalTarget::Outline => Some(Stage::Outline),
         ApprovalTarget::Roadmap => Some(Stage::Roadmap),
         ApprovalTarget::Final => Some(Stage::Schedule),
+    }
+}
+
+/// The beginning of a text that names a change.
+fn named(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default().trim();
+    match line.char_indices().nth(NAMED) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
     }
 }
 

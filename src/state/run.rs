@@ -34,6 +34,9 @@ pub struct RunSlice {
     /// Limits that were moved in this session; `None` is lifted.
     pub raised: BTreeMap<Cap, Option<u64>>,
     pub counts: RunCounts,
+    /// Tasks of agents wait; what needs no model goes on.
+    #[serde(default)]
+    pub offline: bool,
     #[serde(default)]
     pub limits: Limits,
     /// Milliseconds of work before `busy_since`; waiting for the person is no work.
@@ -53,6 +56,7 @@ impl RunSlice {
                 self.started_at.get_or_insert(at);
                 self.finished_at = None;
                 self.pause = None;
+                self.offline = false;
             }
             RunEvent::Paused(cause) => {
                 self.pause = Some(cause.clone());
@@ -65,6 +69,7 @@ impl RunSlice {
             RunEvent::CapRaised { cap, to } => {
                 self.raised.insert(*cap, *to);
             }
+            RunEvent::OfflineSet { on } => self.offline = *on,
             RunEvent::LimitsSet { limits } => self.limits = *limits,
             RunEvent::JobsChanged { to, .. } => self.jobs = *to,
             RunEvent::Interrupted { .. } => self.phase = RunPhase::Interrupted,

@@ -6,7 +6,7 @@
 mod planning;
 mod why;
 
-pub use why::why;
+pub use why::{prdv, why};
 
 use jiff::Timestamp;
 
@@ -301,6 +301,12 @@ fn run(event: &RunEvent) -> Projection {
             format!("{} raised to {}", cap.name(), cap.amount(*to))
         }
         RunEvent::CapRaised { cap, to: None } => format!("{} lifted for this session", cap.name()),
+        RunEvent::OfflineSet { on: true } => {
+            "goes on offline: nothing is paid for, tasks of agents wait".to_owned()
+        }
+        RunEvent::OfflineSet { on: false } => {
+            "only tasks of agents are left, which need a model".to_owned()
+        }
         RunEvent::LimitsSet { limits } => format!(
             "works by breaker_threshold {}, breaker_cooldown_sec {}, react_max_iterations {}",
             limits.breaker_threshold, limits.breaker_cooldown_sec, limits.react_max_iterations

@@ -2,6 +2,9 @@
 //!
 //! Crossterm's reader takes the end of the input for "nothing yet" and never returns once the terminal hung up. So only
 //! a thread of its own asks it, and only while the terminal is there; another thread waits for the hang-up alone.
+//!
+//! Its default source waits for edges, and a resize that comes with a key takes the edge of the key away: the key is
+//! there but not read before the next one. Hence the feature `use-dev-tty`, whose source asks what is there now.
 
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
@@ -18,6 +21,8 @@ use tokio::sync::mpsc;
 const WAITING: usize = 1_024;
 /// How long the reader rests after there was something to read and it was not for this process.
 const REST: Duration = Duration::from_millis(50);
+/// How long crossterm may look for input that is there: given no time at all, it does not look.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What comes from the terminal.
 #[derive(Debug)]
@@ -115,7 +120,7 @@ impl Threaded {
     /// Passes on all that can be read now, and says how much that was.
     fn pass_on(&self) -> io::Result<usize> {
         let mut count = 0;
-        while crossterm::event::poll(Duration::ZERO)? {
+        while crossterm::event::poll(LOOK)? {
             let event = Typed::Event(crossterm::event::read()?);
             self.sender
                 .blocking_send(event)

@@ -76,6 +76,8 @@ pub struct UiSettings {
     pub keys: KeyOverrides,
     /// Draws with plain ASCII where box drawing is not safe.
     pub ascii: bool,
+    /// Nothing moves by itself more often than needed: clocks and playback are drawn seldom.
+    pub reduced_motion: bool,
     pub color: ColorDepth,
     /// What a session may cost before it asks.
     pub session_budget: MicroDollars,
@@ -92,6 +94,7 @@ pub struct Look {
     pub theme: Theme,
     pub keys: KeyOverrides,
     pub ascii: bool,
+    pub reduced_motion: bool,
     /// Said instead of changing anything.
     pub trouble: Option<String>,
 }

@@ -11,6 +11,7 @@ use super::panes::plan::{Column, View};
 use super::panes::trace::{Kinds, Search};
 use crate::model::{RequestId, Seq, TaskId};
 use crate::planning::drawing::Zoom;
+use crate::planning::executor::Prdv;
 
 /// The pane that keys go to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +86,8 @@ pub(crate) struct TraceUi {
     pub(crate) search: Option<Search>,
     /// Shows the steps of one task only.
     pub(crate) only: Option<TaskId>,
+    /// Shows the steps of one part of the agents' loops only.
+    pub(crate) role: Option<Prdv>,
 }
 
 impl Default for TraceUi {
@@ -98,6 +101,7 @@ impl Default for TraceUi {
             kinds: Kinds::All,
             search: None,
             only: None,
+            role: None,
         }
     }
 }
@@ -111,6 +115,11 @@ pub(crate) struct CardUi {
     pub(crate) seen: bool,
     /// When it was first drawn. Keys before that, and shortly after, do not answer it.
     pub(crate) shown_at: Option<Timestamp>,
+    /// Whether the terms of the confidence are shown, and whether they have to be brought into view.
+    pub(crate) terms: bool,
+    pub(crate) reveal: bool,
+    /// The answer under the cursor, where there are some to pick from; none at first.
+    pub(crate) choice: Option<usize>,
     /// An answer is on its way; a second press of the key does not send another.
     pub(crate) sent: bool,
 }
@@ -160,6 +169,8 @@ pub(crate) struct UiState {
     pub(crate) overlay: Option<Overlay>,
     /// What is being typed into the panel.
     pub(crate) composer: Option<Composer>,
+    /// The pane that gets the focus back once it is typed.
+    pub(crate) came_from: Option<Focus>,
     pub(crate) drafts: Drafts,
     /// What was chosen in the palette, the last first.
     pub(crate) recent: Vec<Action>,

@@ -7,7 +7,8 @@ use planwright::engine::resume::{Leftovers, TakeUp, first_events};
 use planwright::engine::{self, Features};
 use planwright::event::{CallOutcome, CloseReason, Command, Event, TaskEvent};
 use planwright::model::{
-    Actor, Category, ChoiceAction, Failure, Repeat, RunKind, SkipReason, TaskId,
+    Actor, Category, ChoiceAction, Failure, Repeat, RequestId, RequestKind, RunKind, SkipReason,
+    TaskId,
 };
 use planwright::state::result::ExecutionResult;
 use planwright::state::{RunPhase, SessionState, TaskStatus};
@@ -348,6 +349,42 @@ async fn a_cap_holds_the_run_and_asks() {
     handle.commands.send(answer(1, ChoiceAction::RaiseOnce)).await.unwrap();
     let state = bench.until(&handle, is_over).await;
     assert_eq!(state.run.phase, RunPhase::Finished { success: true });
+}
+
+#[tokio::test]
+async fn offline_what_needs_no_model_goes_on_and_the_rest_is_asked_about_again() {
+    let bench = Bench::new();
+    let script = Script::new(&[("a", Act::Use(2_500_000)), ("c", Act::Use(10))]);
+    let log = script.log();
+    let mut tasks = plan(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b"])]);
+    tasks.tasks[2].run = RunKind::Agent {};
+    let handle = bench.start(script, 2, approved(tasks));
+    handle.commands.send(RUN).await.unwrap();
+    let state = bench.until(&handle, |state| state.requests.open.len() == 1).await;
+    let request = &state.requests.oldest().unwrap().request;
+    let RequestKind::Cap { used, limit, .. } = request.kind else { panic!("{request:?}") };
+    assert_eq!((used, limit), (2_500_000, 2_000_000));
+    let spent = request.details.iter().find(|detail| detail.label == "most spent").unwrap();
+    assert_eq!(spent.text, "a 2.5M tokens");
+    assert_eq!(
+        request.choice(ChoiceAction::GoOffline).unwrap().consequence,
+        "no paid calls; 1 agent task waits, others run"
+    );
+    handle.commands.send(answer(1, ChoiceAction::GoOffline)).await.unwrap();
+    let state = bench
+        .until(&handle, |state| {
+            state.requests.oldest().is_some_and(|open| open.request.id == RequestId(2))
+        })
+        .await;
+    assert_eq!(*log.lock().unwrap(), ["a", "b", "d"], "the agent waits");
+    assert_eq!((state.run.phase, state.run.offline), (RunPhase::Paused, false));
+    let request = &state.requests.oldest().unwrap().request;
+    assert_eq!(request.choice(ChoiceAction::GoOffline), None, "it would help nothing");
+    handle.commands.send(answer(2, ChoiceAction::RaiseForSession)).await.unwrap();
+    // There is no agent on this bench, so that it is tried and fails.
+    let state = bench.until(&handle, is_over).await;
+    assert_eq!(state.tasks.get(&TaskId::from("c")).unwrap().attempt, 1);
+    assert_eq!(state.totals.anomalies, 0);
 }
 
 #[tokio::test]

@@ -95,6 +95,12 @@ impl Terminal {
         self.writer.flush().unwrap();
     }
 
+    /// Makes the window another size.
+    pub fn resize(&mut self, rows: u16, cols: u16) {
+        self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
+        self.parser.screen_mut().set_size(cells(rows), cells(cols));
+    }
+
     /// Presses the left button of the mouse on a cell, counted from 1.
     fn click(&mut self, column: u16, row: u16) {
         self.keys(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
@@ -125,6 +131,19 @@ impl Terminal {
         while !condition(&self.text()) {
             let left = deadline.saturating_duration_since(Instant::now());
             assert!(!left.is_zero(), "no {what} on the screen:\n{}", self.text());
+            if let Ok(bytes) = self.pieces.recv_timeout(left) {
+                self.parser.process(&bytes);
+                self.raw.extend(bytes);
+            }
+        }
+    }
+
+    /// Takes what the program drew until the last bytes are these.
+    pub fn until_written(&mut self, last: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.raw.ends_with(last.as_bytes()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "the last bytes are not {last:?}:\n{}", self.text());
             if let Ok(bytes) = self.pieces.recv_timeout(left) {
                 self.parser.process(&bytes);
                 self.raw.extend(bytes);
@@ -319,11 +338,46 @@ fn resizing_keeps_the_screen_whole() {
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
     terminal.shows("Run this plan?");
     for (rows, cols) in [(24, 80), (10, 30), (16, 60), (60, 200)] {
-        terminal.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
-        terminal.parser.screen_mut().set_size(cells(rows), cells(cols));
+        terminal.resize(rows, cols);
         let words = if rows < 16 { "Planwright needs 60x16" } else { "Diamond" };
         terminal.shows(words);
     }
+    terminal.keys("q");
+    let (_, raw) = terminal.end();
+    assert_restored(&raw);
+}
+
+/// Every key counts, the one right after a resize and the one that comes with it.
+#[test]
+fn no_key_is_lost_to_a_resize() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
+    terminal.shows("Run this plan?");
+    terminal.keys("?");
+    terminal.shows("help ·");
+    for (rows, cols) in [(24, 80), (10, 30), (24, 80), (12, 200), (60, 200), (40, 120)] {
+        let small = rows < 16;
+        terminal.resize(rows, cols);
+        let words = if small { "Planwright needs 60x16" } else { "help ·" };
+        terminal.shows(words);
+        if small {
+            // What cannot be seen is closed and opened all the same.
+            terminal.keys("\x1b");
+            terminal.resize(40, 120);
+            terminal.until("no help", |text| text.contains("LIVE") && !text.contains("help ·"));
+            terminal.keys("?");
+            terminal.shows("help ·");
+            continue;
+        }
+        terminal.keys("\x1b");
+        terminal.until("no help", |text| text.contains("LIVE") && !text.contains("help ·"));
+        // Nothing is waited for between the two.
+        terminal.resize(rows, cols - 1);
+        terminal.keys("?");
+        terminal.shows("help ·");
+    }
+    terminal.keys("q");
     terminal.keys("q");
     let (_, raw) = terminal.end();
     assert_restored(&raw);
@@ -544,4 +598,40 @@ fn linear_mode_asks_the_same_in_words() {
     let done = std::fs::read_to_string(place.work().join("done.txt")).unwrap();
     assert_eq!(done.lines().count(), 4);
     assert!(!raw.contains("\u{1b}["), "linear mode moves no cursor");
+}
+
+/// Beside frames the terminal is told three things: that something is asked while the person looks elsewhere, what was
+/// copied, and who has it next.
+#[test]
+fn a_notice_the_clipboard_and_the_pager_go_through_the_terminal() {
+    let place = Place::new();
+    let pager = place.work().join("pager.sh");
+    std::fs::write(&pager, "#!/bin/sh\ncat \"$@\" > paged.txt\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&pager, mode).unwrap();
+    let pager = pager.to_string_lossy().into_owned();
+    let environment = [("PAGER", pager.as_str())];
+    let args = ["--provider", "offline", "plan", "launch a newsletter in 6 weeks"];
+    let mut terminal = Terminal::start_with(&place, &args, 40, 120, &environment);
+    terminal.shows("How many hours a week");
+    assert!(!terminal.written().contains("\x1b]9;"), "nobody is told of what is looked at");
+    // The window loses the focus, then something is asked.
+    terminal.keys("\x1b[O");
+    terminal.press_until("S", "Run this plan?");
+    let written = terminal.written();
+    let told = written.find("\x1b]9;asks: Run this plan?\x1b\\").expect("a notice");
+    assert!(written[told..].contains('\x07'), "and the bell");
+    terminal.keys("\x1b[I");
+    terminal.press_while("\t", |text| !text.contains("━━ trace"));
+    terminal.press_until("y", "on the clipboard");
+    assert!(terminal.written().contains("\x1b]52;c;"), "the step is copied");
+    terminal.keys("o");
+    let paged = place.work().join("paged.txt");
+    terminal.until("the pager", |_| std::fs::read_to_string(&paged).is_ok_and(|it| !it.is_empty()));
+    terminal.press_until("?", "help ·");
+    terminal.keys("q");
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
 }

@@ -37,7 +37,7 @@ pub(super) fn answer(
             final_plan(state, answered, answer.action, hash, by, jobs)
         }
         RequestKind::InDoubt { call } => in_doubt(state, answered, answer.action, call, by, now),
-        RequestKind::Cap { cap } => raise(state, answered, answer.action, *cap, now),
+        RequestKind::Cap { cap, .. } => raise(state, answered, answer.action, *cap, now),
         RequestKind::Consent { provider } => consent(answered, answer.action, provider),
         // Questions of agents: the agent that asked acts on the answer.
         RequestKind::Permission { call, .. } => permission(state, answered, answer.action, call),
@@ -104,12 +104,16 @@ fn raise(
     cap: Cap,
     now: Timestamp,
 ) -> Option<Decided> {
-    let to = match action {
-        ChoiceAction::RaiseOnce => Some(caps::raised_once(cap, caps::used(state, cap, now))),
-        ChoiceAction::RaiseForSession => None,
+    let event = match action {
+        ChoiceAction::RaiseOnce => {
+            let to = Some(caps::raised_once(cap, caps::used(state, cap, now)));
+            RunEvent::CapRaised { cap, to }
+        }
+        ChoiceAction::RaiseForSession => RunEvent::CapRaised { cap, to: None },
+        ChoiceAction::GoOffline => RunEvent::OfflineSet { on: true },
         _ => return None,
     };
-    let raised = answered.and(RunEvent::CapRaised { cap, to });
+    let raised = answered.and(event);
     Some(Ok(if state.run.phase == RunPhase::Paused {
         raised.and(RunEvent::Continued)
     } else {

@@ -86,8 +86,8 @@ pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp
         Command::Edit { edit } => planning::edit(state, edit, now),
         Command::Undo => planning::undo(state, false, now),
         Command::Redo => planning::undo(state, true, now),
-        Command::RequestChanges { text, nodes } => {
-            planning::request_changes(state, text, nodes, now)
+        Command::RequestChanges { text, nodes, stage } => {
+            planning::request_changes(state, text, nodes, *stage, now)
         }
         Command::AbandonPlan { by } => planning::abandon(state, *by, now),
         Command::Close { why } => Ok(Decision::default().then(Effect::Close(why.clone()))),

@@ -45,40 +45,85 @@ pub fn final_plan(id: RequestId, revision: &PlanRevision) -> Request {
 pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64) -> Request {
     let left = state.tasks.counts();
     let once = crate::engine::caps::raised_once(cap, used);
+    let mut details = vec![Detail::new(
+        "left to do",
+        format!(
+            "{} waiting, {} running, {} done",
+            counted(left.pending as usize, "task"),
+            left.running,
+            left.done
+        ),
+    )];
+    details.extend(most_spent(state).map(|text| Detail::new("most spent", text)));
+    let mut choices = vec![
+        Choice::new(
+            ChoiceAction::RaiseOnce,
+            "raise once",
+            format!("goes on until {}, then asks again", cap.amount(once)),
+        ),
+        Choice::new(
+            ChoiceAction::RaiseForSession,
+            "raise for the session",
+            "no limit until this session ends",
+        ),
+    ];
+    choices.extend(offline(state, cap));
+    choices.push(Choice::new(
+        ChoiceAction::Stop,
+        "stop, keep results",
+        "what is done stays; resume later",
+    ));
     Request {
         id,
-        kind: RequestKind::Cap { cap },
+        kind: RequestKind::Cap { cap, used, limit },
         question: format!("{} of {} is reached. Raise it?", cap.name(), cap.amount(limit)),
         why: format!("{} used; what runs now finishes, nothing new starts", cap.amount(used)),
         verbatim: Vec::new(),
-        details: vec![Detail::new(
-            "left to do",
-            format!(
-                "{} waiting, {} running, {} done",
-                counted(left.pending as usize, "task"),
-                left.running,
-                left.done
-            ),
-        )],
-        choices: vec![
-            Choice::new(
-                ChoiceAction::RaiseOnce,
-                "raise once",
-                format!("goes on until {}, then asks again", cap.amount(once)),
-            ),
-            Choice::new(
-                ChoiceAction::RaiseForSession,
-                "raise for the session",
-                "no limit until this session ends",
-            ),
-            Choice::new(
-                ChoiceAction::Stop,
-                "stop, keep results",
-                "what is done stays; resume later",
-            ),
-        ],
+        details,
+        choices,
         task: None,
     }
+}
+
+/// The tasks that took most, by cost where something was paid for, else by tokens.
+fn most_spent(state: &SessionState) -> Option<String> {
+    let mut rows: Vec<_> = state.tasks.iter().filter(|(_, row)| row.tokens > 0).collect();
+    rows.sort_by_key(|(_, row)| std::cmp::Reverse((row.cost, row.tokens)));
+    let words = |(id, row): &(&crate::model::TaskId, &crate::state::TaskRow)| {
+        let tries = if row.attempt > 1 { format!(", try {}", row.attempt) } else { String::new() };
+        let tokens = crate::text::units::tokens_whole(row.tokens);
+        match row.cost.0 {
+            0 => format!("{id} {tokens} tokens{tries}"),
+            _ => format!("{id} {}, {tokens} tokens{tries}", row.cost),
+        }
+    };
+    let said: Vec<String> = rows.iter().take(3).map(words).collect();
+    (!said.is_empty()).then(|| said.join(" · "))
+}
+
+/// Going on with what needs no model, where a limit on money or tokens leaves that open.
+fn offline(state: &SessionState, cap: Cap) -> Option<Choice> {
+    if cap == Cap::RunWallTimeMin {
+        return None;
+    }
+    let plan = &state.plan.current.as_ref()?.plan;
+    let is_agent = |at: usize| matches!(plan.tasks[at].run, RunKind::Agent {});
+    let open = |at: &usize| !state.tasks.row(*at).status.is_settled();
+    let (agents, others): (Vec<usize>, Vec<usize>) =
+        (0..plan.tasks.len().min(state.tasks.len())).filter(open).partition(|at| is_agent(*at));
+    let mut choice = Choice::new(
+        ChoiceAction::GoOffline,
+        "go on offline",
+        format!(
+            "no paid calls; {} {}, others run",
+            counted(agents.len(), "agent task"),
+            if agents.len() == 1 { "waits" } else { "wait" }
+        ),
+    );
+    if others.is_empty() {
+        choice.unavailable = Some("only tasks of agents are left".to_owned());
+    }
+    Some(choice)
 }
 
 /// The call that an agent was at, as it was to be made.

@@ -92,6 +92,8 @@ pub(super) struct Driver {
     refused: Vec<String>,
     /// Ready tasks of the person's. They take no permit, so that a full house does not hold them back.
     handovers: Vec<usize>,
+    /// Tasks of agents that wait while the run is offline.
+    held: Vec<usize>,
     /// Tasks that wait for the time of their next attempt.
     timers: BinaryHeap<Reverse<(Timestamp, usize)>>,
     outbox: Vec<Record>,
@@ -148,6 +150,7 @@ impl Driver {
             queue: ReadyQueue::default(),
             refused: Vec::new(),
             handovers: Vec::new(),
+            held: Vec::new(),
             timers: BinaryHeap::new(),
             outbox: Vec::new(),
             starts: Vec::new(),
@@ -320,6 +323,9 @@ impl Driver {
         while self.running.len() < permits {
             let Some(task) = self.queue.pop() else { break };
             self.begin_if_ready(task);
+        }
+        if self.back_online() {
+            return self.carry_on();
         }
         if self.nothing_left() {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Deadlock) {

@@ -19,6 +19,7 @@ use crate::state::RunPhase;
 
 impl Driver {
     pub(super) fn rebuild_queue(&mut self) {
+        self.held.clear();
         let Some(current) = &self.state.plan.current else { return };
         let available = |tool: &str| {
             self.options.runner.has_tool(tool) && !self.refused.iter().any(|it| it == tool)
@@ -86,6 +87,10 @@ impl Driver {
     }
 
     pub(super) fn nothing_left(&self) -> bool {
+        self.held.is_empty() && self.is_at_rest()
+    }
+
+    fn is_at_rest(&self) -> bool {
         let counts = self.state.tasks.counts();
         self.running.is_empty()
             && self.queue.is_empty()
@@ -93,6 +98,16 @@ impl Driver {
             && counts.yours == 0
             && counts.running == 0
             && self.state.requests.open.is_empty()
+    }
+
+    /// Ends being offline once nothing but tasks of agents is left: they start, or what holds them is asked about.
+    pub(super) fn back_online(&mut self) -> bool {
+        if self.held.is_empty() || !self.is_at_rest() {
+            return false;
+        }
+        self.say(RunEvent::OfflineSet { on: false });
+        self.rebuild_queue();
+        true
     }
 
     /// Holds the run and asks when a limit is reached.
@@ -129,6 +144,11 @@ impl Driver {
     /// Starts a task that may start. One whose tool is refused waits until the tool is tried again.
     pub(super) fn begin_if_ready(&mut self, task: usize) {
         if !self.state.tasks.is_ready(task) {
+            return;
+        }
+        let is_agent = self.node(task).is_some_and(|node| matches!(node.run, RunKind::Agent {}));
+        if is_agent && self.state.run.offline {
+            self.held.push(task);
             return;
         }
         let now = (self.options.clock)();

@@ -147,6 +147,48 @@ mod tests {
     }
 
     #[test]
+    fn every_choice_of_a_question_can_be_read_and_changes_what_it_says() {
+        let library = crate::planning::offline::Library::built_in();
+        let mut seen = std::collections::BTreeSet::new();
+        for goal in [
+            "learn to draw",
+            "launch a newsletter",
+            "water the plants",
+            "a weekly review",
+            "go for a run every saturday",
+            "publish a blog with monthly posts",
+        ] {
+            let context = PlanContext::new(goal, date(2026, 6, 8), "Europe/Berlin");
+            let plan = |context| {
+                crate::planning::offline::draft(
+                    context,
+                    &library,
+                    TODAY.date,
+                    crate::planning::offline::Proposals::Allowed,
+                )
+                .unwrap()
+            };
+            for question in plan(context.clone()).questions {
+                seen.insert(question.key.clone());
+                assert!(question.choices.len() > 1, "{question:?}");
+                for choice in &question.choices {
+                    let mut context = context.clone();
+                    take(&mut context, &question.key, &choice.answer, TODAY)
+                        .unwrap_or_else(|why| panic!("{goal}, {}: {why}", question.key));
+                    let asked = plan(context).questions;
+                    let again = asked.iter().any(|other| other.key == question.key);
+                    assert!(
+                        !again,
+                        "{goal}: {} says nothing about {}",
+                        choice.answer, question.key
+                    );
+                }
+            }
+        }
+        assert!(seen.contains("weekly_minutes") && seen.contains("horizon_weeks"), "{seen:?}");
+    }
+
+    #[test]
     fn an_end_is_a_number_of_weeks_or_a_date() {
         let mut context = context();
         take(&mut context, "horizon_weeks", "8 weeks", TODAY).unwrap();

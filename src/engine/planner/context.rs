@@ -73,7 +73,12 @@ impl Planner {
             open.truncate(allowed);
             let questions = open
                 .into_iter()
-                .map(|Question { key, text, assumed }| PlanQuestion { key, text, assumed })
+                .map(|Question { key, text, assumed, choices }| PlanQuestion {
+                    key,
+                    text,
+                    assumed,
+                    choices,
+                })
                 .collect();
             work = work.say(PlanningEvent::QuestionsFound { questions });
         }

@@ -351,6 +351,43 @@ fn edits_are_checked_asked_about_again_and_can_be_taken_back() {
 }
 
 #[test]
+fn a_revision_is_taken_back_and_made_again_like_an_edit() {
+    let mut talk = Talk::about(
+        "launch a newsletter in 6 weeks",
+        with(ApprovalPolicy::SingleFinal, Autonomy::Medium),
+    );
+    let minutes = |talk: &Talk| {
+        let roadmap = talk.state.planning.roadmap.clone().unwrap();
+        roadmap.nodes.iter().find(|node| node.id == "p1.t2".into()).unwrap().estimate_minutes
+    };
+    let title = |talk: &Talk| {
+        talk.state.planning.outline.as_ref().unwrap().node(&"p1.t1".into()).unwrap().title.clone()
+    };
+    let (before, called) = (minutes(&talk), title(&talk));
+    talk.answer(Answer {
+        nodes: vec!["p1.t2".into()],
+        ..Answer::saying(A::RequestChanges, "it takes 90 minutes")
+    });
+    assert_eq!(minutes(&talk), Some(90));
+    assert_eq!(talk.state.planning.undo.last().unwrap().what, "\"it takes 90 minutes\"");
+    let asked = talk.open().id;
+    talk.command(&Command::Undo);
+    assert_eq!(minutes(&talk), before);
+    assert_ne!(talk.open().id, asked, "it is asked about again");
+    talk.command(&Command::Redo);
+    assert_eq!(minutes(&talk), Some(90));
+    // A second wish on top, then two steps back.
+    talk.answer(Answer::saying(A::RequestChanges, "rename p1.t1 to Say who it is for"));
+    assert_eq!(title(&talk), "Say who it is for");
+    assert_eq!(talk.state.planning.undo.len(), 2);
+    talk.command(&Command::Undo);
+    assert_eq!((title(&talk), minutes(&talk)), (called.clone(), Some(90)));
+    talk.command(&Command::Undo);
+    assert_eq!((title(&talk), minutes(&talk)), (called, before));
+    assert_eq!(talk.state.planning.counters.revisions, 2, "taking back is no revision");
+}
+
+#[test]
 fn a_wish_that_cannot_be_read_stays_open_and_is_told() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", quiet());
     talk.answer(Answer::saying(A::RequestChanges, "make it more joyful"));

@@ -13,7 +13,7 @@ mod tests;
 mod view;
 
 pub use outcome::{Outcome, stage_outcome};
-pub use reply::{Reply, parse_reply, scope_of};
+pub use reply::{Reply, parse_reply, read_scope, scope_of};
 pub use table::{Guard, ROWS, Row, RowEffect, Source, Target};
 pub use view::{View, asks};
 

@@ -117,8 +117,18 @@ const DATES: [&str; 28] = [
     "at night",
 ];
 
-/// The stage that a wish is about: dates and hours, order and estimates, else the structure.
-pub fn scope_of(text: &str) -> Stage {
+/// The stage that a wish goes to. The words decide where they say it; the person may have it start earlier, and decides
+/// where they do not say it.
+pub fn scope_of(text: &str, asked: Option<Stage>) -> Stage {
+    match (read_scope(text), asked) {
+        (Some(read), Some(asked)) => read.min(asked),
+        (read, asked) => read.or(asked).unwrap_or(Stage::Outline),
+    }
+}
+
+/// The stage that the words are about: the structure, dates and hours, order and estimates. None where they name
+/// nothing of it.
+pub fn read_scope(text: &str) -> Option<Stage> {
     let text = format!(" {} ", text.to_lowercase());
     let names = |words: &[&str]| {
         words.iter().any(|word| {
@@ -131,13 +141,13 @@ pub fn scope_of(text: &str) -> Stage {
         })
     };
     if names(&STRUCTURE) {
-        Stage::Outline
+        Some(Stage::Outline)
     } else if names(&DATES) {
-        Stage::Schedule
+        Some(Stage::Schedule)
     } else if names(&ORDER) {
-        Stage::Roadmap
+        Some(Stage::Roadmap)
     } else {
-        Stage::Outline
+        None
     }
 }
 
@@ -169,7 +179,14 @@ mod tests {
             ("not on mondays", Stage::Schedule),
             ("make it better", Stage::Outline),
         ] {
-            assert_eq!(scope_of(text), stage, "{text}");
+            assert_eq!(scope_of(text, None), stage, "{text}");
         }
+    }
+
+    #[test]
+    fn the_person_may_have_a_wish_start_earlier_and_decides_where_words_do_not() {
+        assert_eq!(scope_of("make it better", Some(Stage::Schedule)), Stage::Schedule);
+        assert_eq!(scope_of("not on mondays", Some(Stage::Outline)), Stage::Outline);
+        assert_eq!(scope_of("split p1.t1 in two", Some(Stage::Schedule)), Stage::Outline);
     }
 }

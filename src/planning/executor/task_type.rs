@@ -36,6 +36,20 @@ pub enum Prdv {
     Validate,
 }
 
+impl Prdv {
+    pub const ALL: [Self; 4] = [Self::Plan, Self::Research, Self::Debate, Self::Validate];
+
+    /// As the metadata of a step has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Research => "research",
+            Self::Debate => "debate",
+            Self::Validate => "validate",
+        }
+    }
+}
+
 /// A step that needs no tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -5,20 +5,22 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use crate::model::{
-    Assumption, AssumptionOrigin, Moment, PatternType, PlanCalendar, PlanContext, Weekday,
+    Assumption, AssumptionOrigin, Moment, PatternType, PlanCalendar, PlanContext, QuestionChoice,
+    Weekday,
 };
 
+use super::choices;
 use super::goal::{Cadence, Goal, Period, Today};
 use super::pattern::QUICK;
 use super::sizing::{self, Hours};
 use super::template::{Sizing, Template, When};
 
-const HORIZON: &str = "horizon_weeks";
-const WEEKLY: &str = "weekly_minutes";
-const OCCURRENCE: &str = "occurrence_minutes";
-const CADENCE: &str = "cadence";
-const LEVEL: &str = "level";
-const AT: &str = "at_local";
+pub(super) const HORIZON: &str = "horizon_weeks";
+pub(super) const WEEKLY: &str = "weekly_minutes";
+pub(super) const OCCURRENCE: &str = "occurrence_minutes";
+pub(super) const CADENCE: &str = "cadence";
+pub(super) const LEVEL: &str = "level";
+pub(super) const AT: &str = "at_local";
 
 /// Facts that a person would be asked for, those with the largest effect first: effort, then dates.
 const ASKED: [&str; 6] = [HORIZON, WEEKLY, OCCURRENCE, CADENCE, LEVEL, AT];
@@ -29,6 +31,8 @@ pub struct Question {
     pub key: String,
     pub text: String,
     pub assumed: String,
+    /// Answers to pick from.
+    pub choices: Vec<QuestionChoice>,
 }
 
 /// Reads the goal of a context as of its first day.
@@ -46,7 +50,9 @@ pub fn questions(context: &PlanContext) -> Vec<Question> {
     asked
         .filter_map(|found| {
             let text = found.question.clone()?;
-            Some(Question { key: found.key.clone(), text, assumed: found.value.clone() })
+            let (key, assumed) = (found.key.clone(), found.value.clone());
+            let choices = choices::of(context, &key, &assumed);
+            Some(Question { key, text, assumed, choices })
         })
         .collect()
 }

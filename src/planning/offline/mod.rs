@@ -4,6 +4,7 @@
 //! and topic packs are texts, some built in, some given by the caller.
 
 mod blueprint;
+mod choices;
 mod critical;
 mod draft;
 mod estimate;

@@ -171,8 +171,8 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
                 edit.touches().into_iter().map(crate::model::ids::TaskId::as_str).collect();
             format!("edited by you {}", nodes.join(", ")).trim_end().to_owned()
         }
-        PlanningEvent::Undone { again: false } => "last edit taken back".to_owned(),
-        PlanningEvent::Undone { again: true } => "edit made again".to_owned(),
+        PlanningEvent::Undone { again: false } => "last change of the plan taken back".to_owned(),
+        PlanningEvent::Undone { again: true } => "change of the plan made again".to_owned(),
         PlanningEvent::StyleUnknown {}
         | PlanningEvent::StyleAsked {}
         | PlanningEvent::ContextSet { .. }

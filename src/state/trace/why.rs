@@ -8,6 +8,12 @@ use crate::text::units::confidence;
 /// The parts of a score with their weights, in the order in which they are added up.
 const PARTS: [(&str, &str); 4] = [(".4", "fit"), (".3", "past"), (".2", "context"), (".1", "cost")];
 
+/// The part of its loop (plan, research, debate, validate) that a step of an agent says it belongs to.
+pub fn prdv(event: &Event) -> Option<&str> {
+    let Event::Agent(event) = event else { return None };
+    event.step()?.metadata.get("prdv")?.as_str()
+}
+
 /// Why this tool and no other, in one line. `None` for steps that chose nothing.
 pub fn why(record: &Record) -> Option<String> {
     let Event::Agent(event) = &record.event else { return None };

@@ -1,8 +1,9 @@
 //! What stands under a text box: where the words go and what follows from sending them.
 
 use super::{TextBox, Topic};
-use crate::model::{PlanEdit, TaskId};
-use crate::planning::wishes::{self, Reading};
+use crate::model::{Stage, TaskId};
+use crate::planning::controller::{read_scope, scope_of};
+use crate::planning::wishes;
 use crate::text::clean_line;
 use crate::tui::context::PaneContext;
 use crate::tui::theme::Role;
@@ -34,32 +35,30 @@ fn then(cx: &PaneContext<'_>) -> String {
     }
 }
 
-/// Which stage takes the words up: with a model the model says, without one the words are read as they are typed.
+/// Which stage takes the words up, as the engine reads them, and what the offline planner makes of them.
 fn goes_to(text: &TextBox, cx: &PaneContext<'_>) -> Vec<After> {
     let planning = &cx.state.planning;
     let Some(outline) = planning.outline.as_deref() else { return Vec::new() };
     let words = text.text();
+    let stage = stage_words(text, &words, cx);
     if words.is_empty() {
-        return vec![("goes to", "the stage that your words are about".to_owned(), Role::Dim)];
+        return vec![("goes to", stage, Role::Text)];
     }
     if !planning.offline {
         let drafter = clean_line(&planning.drafter);
-        return vec![("goes to", format!("{drafter}, which reads it and redrafts"), Role::Text)];
+        let line = format!("{stage}, {drafter} reads it and redrafts");
+        return vec![("goes to", line, Role::Text)];
     }
     let marked: Vec<TaskId> =
         if text.marked_only { cx.ui.marks.iter().cloned().collect() } else { Vec::new() };
     let today = cx.now.to_zoned(cx.time_zone.clone()).date();
     let reading = wishes::read(&words, outline, planning.roadmap.as_deref(), &marked, today);
-    let mut lines = Vec::new();
-    if let Some(stage) = stage(&reading) {
-        let changes =
-            reading.edits.len() + reading.context.len() + usize::from(reading.way.is_some());
-        lines.push((
-            "goes to",
-            format!("{stage}, {} read", counted(changes, "change")),
-            Role::Text,
-        ));
-    }
+    let read =
+        match reading.edits.len() + reading.context.len() + usize::from(reading.way.is_some()) {
+            0 => String::new(),
+            changes => format!(", {} read", counted(changes, "change")),
+        };
+    let mut lines = vec![("goes to", format!("{stage}{read}"), Role::Text)];
     if let Some(first) = reading.unread.first() {
         let more = match reading.unread.len() - 1 {
             0 => String::new(),
@@ -71,19 +70,32 @@ fn goes_to(text: &TextBox, cx: &PaneContext<'_>) -> Vec<After> {
     lines
 }
 
-/// The first stage that has to be gone through again.
-fn stage(reading: &Reading) -> Option<&'static str> {
-    let structural = |edit: &PlanEdit| {
-        !matches!(
-            edit,
-            PlanEdit::SetEstimate { .. } | PlanEdit::Link { .. } | PlanEdit::Unlink { .. }
-        )
-    };
-    if reading.edits.iter().any(structural) {
-        return Some("outline (structure changes)");
+/// The stage that is gone back to and who says so.
+fn stage_words(text: &TextBox, words: &str, cx: &PaneContext<'_>) -> String {
+    if cx.state.planning.roadmap.is_none() {
+        return stage_name(Stage::Outline).to_owned();
     }
-    if !reading.edits.is_empty() || reading.way.is_some() {
-        return Some("roadmap (estimates and order change)");
+    let (read, asked) = (read_scope(words), text.stage);
+    if words.is_empty() && asked.is_none() {
+        return "the stage that your words are about".to_owned();
     }
-    (!reading.context.is_empty()).then_some("schedule (hours and dates change)")
+    let stage = stage_name(scope_of(words, asked));
+    match (read, asked) {
+        (_, None) => stage.to_owned(),
+        (Some(read), Some(asked)) if read < asked => {
+            format!("{stage}, as the words say; you chose {}", asked.as_str())
+        }
+        (Some(read), Some(asked)) if asked < read => {
+            format!("{stage}, as you chose; the words say {}", read.as_str())
+        }
+        (_, Some(_)) => format!("{stage}, as you chose"),
+    }
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Outline => "outline (structure changes)",
+        Stage::Roadmap => "roadmap (estimates and order change)",
+        Stage::Schedule => "schedule (hours and dates change)",
+    }
 }

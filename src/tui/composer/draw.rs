@@ -15,7 +15,7 @@ use crate::tui::context::PaneContext;
 use crate::tui::panes::approval::{current, subject};
 use crate::tui::theme::Role;
 use crate::tui::ui_state::Focus;
-use crate::tui::widgets::{Line, counted, piece, rule};
+use crate::tui::widgets::{Line, counted, piece, rule, width_of};
 
 /// Rows of text that a box shows at least and at most.
 const ROWS: (u16, u16) = (4, 10);
@@ -128,7 +128,13 @@ fn lead(text: &TextBox, rows: &mut Rows, buf: &mut Buffer, cx: &PaneContext<'_>)
                 Line::new(buf, rows.top()).skip(1).put(&request.question, cx.style(Role::Text));
             }
         }
-        Topic::Comment { .. } => {
+        Topic::Comment { nodes } => {
+            if let [node] = nodes.as_slice()
+                && let Some(at) = cx.plan.rows.position(node)
+            {
+                let title = &cx.plan.rows.all[at].title;
+                Line::new(buf, rows.top()).skip(1).put(title, cx.style(Role::Text));
+            }
             let words = "It goes to the next draft, which says what became of it.";
             Line::new(buf, rows.top()).skip(1).put(words, dim);
         }
@@ -185,11 +191,19 @@ fn draw_hints(text: &TextBox, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>)
     if !cx.ui.marks.is_empty() && matches!(text.topic, Topic::Changes { .. }) {
         hints.push(("Tab", "scope"));
     }
+    if cx.state.planning.roadmap.is_some() && matches!(text.topic, Topic::Changes { .. }) {
+        hints.push(("Ctrl-T", "stage"));
+    }
     // A narrow box says less, but every key whole.
     let close = if row.width < 100 { "close" } else { "close, keep the text" };
-    hints.extend([("Ctrl-G", "editor"), ("Esc", close)]);
+    hints.extend([("Esc", close), ("Ctrl-G", "editor")]);
     for (key, words) in hints {
-        line.put(key, cx.style(Role::Key)).put(&format!(" {words}"), dim).skip(2);
+        let hint = [piece(key, cx.style(Role::Key)), piece(format!(" {words}"), dim)];
+        // An entry is shown whole or not at all.
+        if width_of(&hint) > line.left() {
+            break;
+        }
+        line.pieces(&hint).skip(2);
     }
 }
 

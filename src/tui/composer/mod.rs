@@ -15,7 +15,7 @@ use tui_textarea::TextArea;
 pub(crate) use draw::draw;
 pub(crate) use form::{Form, FormRow, Purpose as FormPurpose};
 
-use crate::model::{ChoiceAction, RequestId, TaskId};
+use crate::model::{ChoiceAction, RequestId, Stage, TaskId};
 use crate::text::{clean, wrap};
 
 /// The longest text a box takes.
@@ -60,6 +60,8 @@ pub(crate) enum Typed {
     Send,
     /// Between the whole plan and the marked nodes.
     TurnScope,
+    /// The stage that changes start from.
+    TurnStage,
     /// The text goes to `$EDITOR`.
     Editor,
 }
@@ -71,6 +73,8 @@ pub(crate) struct TextBox {
     area: TextArea<'static>,
     /// Whether changes are asked of the marked nodes only.
     pub(crate) marked_only: bool,
+    /// The stage that the person wants changes to start from; none leaves it to the words.
+    pub(crate) stage: Option<Stage>,
 }
 
 impl TextBox {
@@ -80,7 +84,7 @@ impl TextBox {
         area.set_wrap_mode(tui_textarea::WrapMode::Word);
         area.move_cursor(tui_textarea::CursorMove::Bottom);
         area.move_cursor(tui_textarea::CursorMove::End);
-        Self { topic, area, marked_only }
+        Self { topic, area, marked_only, stage: None }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -102,6 +106,7 @@ impl TextBox {
             KeyCode::Esc => return Typed::Close,
             KeyCode::Char('j') if ctrl => self.area.insert_newline(),
             KeyCode::Char('g') if ctrl => return Typed::Editor,
+            KeyCode::Char('t') if ctrl => return Typed::TurnStage,
             // As in a shell; the widget would take back the last change.
             KeyCode::Char('u') if ctrl => {
                 self.area.delete_line_by_head();
@@ -116,6 +121,16 @@ impl TextBox {
         Typed::Stay
     }
 
+    /// From the words to each stage in turn.
+    pub(crate) fn turn_stage(&mut self) {
+        self.stage = match self.stage {
+            None => Some(Stage::Outline),
+            Some(Stage::Outline) => Some(Stage::Roadmap),
+            Some(Stage::Roadmap) => Some(Stage::Schedule),
+            Some(Stage::Schedule) => None,
+        };
+    }
+
     fn on_paste(&mut self, text: &str) {
         let room = LIMIT.saturating_sub(self.length());
         self.area.insert_str(clean(text).chars().take(room).collect::<String>());
@@ -124,7 +139,9 @@ impl TextBox {
     /// Puts other text into the box, as an editor left it.
     pub(crate) fn replace(&mut self, text: &str) {
         let text: String = text.chars().take(LIMIT).collect();
+        let stage = self.stage;
         *self = Self::new(self.topic.clone(), text.trim_end(), self.marked_only);
+        self.stage = stage;
     }
 }
 

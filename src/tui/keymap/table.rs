@@ -96,6 +96,7 @@ actions! {
     NextHit "next_hit" Screen Look ["n"] "next hit";
     PreviousHit "previous_hit" Screen Look ["N"] "previous hit";
     OnlyKind "only_kind" Trace Look ["T"] "by kind";
+    OnlyRole "only_role" Trace Look ["v"] "by part (prdv)";
     Copy "copy" Trace Look ["y"] "copy the step";
     Pager "pager" Trace Look ["o"] "open in $PAGER";
     Why "why" Trace Look ["w"] "why this tool";
@@ -134,6 +135,7 @@ actions! {
     TakeOver "take_over" Card Decide ["m"] "take the task over";
     Again "again" Card Decide ["R"] "run again";
     PassOver "pass_over" Card Decide ["S"] "skip the task";
+    Terms "terms" Card Look ["v"] "confidence, its terms";
     NextRequest "next_request" Card Decide ["n"] "next request";
     PreviousRequest "previous_request" Card Decide ["N"] "previous request";
     Done "done" Graph Decide ["a"] "your task is done";
@@ -148,7 +150,7 @@ actions! {
     LinkNodes "link_nodes" Graph Decide ["&"] "link marked to this";
     Comment "comment" Screen Decide ["c"] "comment on a node";
     Lock "lock" Screen Decide ["K"] "lock or unlock a node";
-    Undo "undo" Screen Decide ["u"] "undo the last edit";
+    Undo "undo" Screen Decide ["u"] "undo a change";
     Redo "redo" Screen Decide ["U"] "redo it";
     Editor "editor" Screen Decide ["Ctrl-G"] "edit in $EDITOR";
     Policy "policy" Screen Decide ["p"] "policy";

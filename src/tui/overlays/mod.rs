@@ -4,6 +4,7 @@ mod fork_card;
 mod frame;
 mod help;
 mod input;
+mod nodes;
 mod palette;
 mod policy;
 mod task_card;
@@ -14,6 +15,7 @@ use ratatui::layout::Rect;
 
 pub(crate) use fork_card::ForkCard;
 pub(crate) use input::{Input, Purpose};
+pub(crate) use nodes::{NodeItem, NodePicker, NodeWish};
 pub(crate) use palette::{Palette, PaletteItem};
 pub(crate) use policy::PolicyPanel;
 
@@ -37,6 +39,8 @@ pub(crate) enum Overlay {
     Choose(Choose),
     Input(Box<Input>),
     Palette(Box<Palette>),
+    /// Which node a wish is about.
+    Nodes(Box<NodePicker>),
     Policy(Box<PolicyPanel>),
     /// What a fork would do again, and whether to make it.
     Fork(Box<ForkCard>),
@@ -83,6 +87,11 @@ pub(crate) enum Outcome {
         purpose: Purpose,
         text: String,
     },
+    /// The node that a wish is about.
+    Picked {
+        wish: NodeWish,
+        node: TaskId,
+    },
     /// An action that was chosen by its name.
     Run(Action),
     Leave,
@@ -100,6 +109,7 @@ impl Overlay {
             Self::Choose(choose) => choose.on_key(key),
             Self::Input(input) => input.on_key(event),
             Self::Palette(palette) => palette.on_key(event),
+            Self::Nodes(picker) => picker.on_key(event),
             Self::Policy(panel) => panel.on_key(event, keymap),
             Self::Fork(card) => card.on_key(key, action),
             Self::Quit => match (key.code, action) {
@@ -114,6 +124,7 @@ impl Overlay {
         match self {
             Self::Input(input) => input.on_paste(text),
             Self::Palette(palette) => palette.on_paste(text),
+            Self::Nodes(picker) => picker.on_paste(text),
             _ => {}
         }
     }
@@ -126,6 +137,7 @@ impl Overlay {
             Self::Choose(choose) => choose.draw(screen, buf, cx),
             Self::Input(input) => input.draw(screen, buf, cx),
             Self::Palette(palette) => palette.draw(screen, buf, cx),
+            Self::Nodes(picker) => picker.draw(screen, buf, cx),
             Self::Policy(panel) => panel.draw(screen, buf, cx),
             Self::Fork(card) => card.draw(screen, buf, cx),
             Self::Quit => draw_quit(screen, buf, cx),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::approval::{AnswerRow, answer_rows, current};
+use super::approval::{AnswerRow, answer_rows, current, judgement};
 use super::graph::selected;
 use super::plan::View;
 use super::running;
@@ -117,16 +117,27 @@ fn card(cx: &PaneContext<'_>) -> Vec<Hint> {
             answer_rows(request)
                 .iter()
                 .filter(|row| row.unavailable.is_none())
+                // Where answers can be picked, the key to type one is named with them.
+                .filter(|row| row.action != Action::Reply || cx.card.choices.is_empty())
                 .map(|row| (cx.keymap.key(row.action), answer_words(row, request, cx.class))),
         );
     }
-    if cx.card.most() > 0 {
+    if !cx.card.choices.is_empty() && cx.can_act {
+        let words = if cx.ui.card.choice.is_some() { "answer" } else { "type" };
+        let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
+        hints.insert(0, (moves, "choose".into()));
+        hints.insert(1, (cx.keymap.key(Action::Open), words.into()));
+    } else if cx.card.most() > 0 {
         let both = [Action::Down, Action::Up];
         let keys = if cx.class >= SizeClass::Full { &both[..] } else { &both[..1] };
         hints.push((cx.keymap.keys(keys), "scroll".into()));
     }
     if cx.state.requests.open.len() > 1 {
         hints.push((cx.keymap.key(Action::NextRequest), "next request".into()));
+    }
+    if judgement(request, cx.state).is_some() {
+        let words = if cx.ui.card.terms { "hide terms" } else { "terms" };
+        hints.push((cx.keymap.key(Action::Terms), words.into()));
     }
     hints
 }
@@ -145,10 +156,13 @@ fn answer_words(row: &AnswerRow, request: &Request, class: SizeClass) -> Cow<'st
             SizeClass::Small | SizeClass::TooSmall => "keep",
         },
         (RequestKind::Cap { .. }, Action::Yes) => "raise once",
-        (RequestKind::Cap { .. }, Action::YesWider) if class >= SizeClass::Tabs => {
-            "for the session"
-        }
-        (RequestKind::Cap { .. }, Action::YesWider) => "always",
+        (RequestKind::Cap { .. }, Action::YesWider) => match class {
+            SizeClass::Wide | SizeClass::Full => "for the session",
+            SizeClass::Tabs => "session",
+            SizeClass::Small | SizeClass::TooSmall => "always",
+        },
+        (RequestKind::Cap { .. }, Action::Options) if class < SizeClass::Full => "offline",
+        (RequestKind::Cap { .. }, Action::No) if class < SizeClass::Full => "stop",
         (_, Action::RequestChanges) if class < SizeClass::Full => "changes",
         _ => return row.label.clone().into(),
     };
@@ -192,6 +206,7 @@ fn focus(cx: &PaneContext<'_>, run: Option<Hint>) -> Vec<Hint> {
                 hints.push((key(Action::Follow), "follow".into()));
             }
             hints.push((key(Action::Why), "why".into()));
+            hints.push((key(Action::OnlyRole), "by part".into()));
             hints
         }
         Focus::Running => {

@@ -186,6 +186,10 @@ impl Plain {
         let at = self.answers.len();
         let Some(question) = questions.get(at) else { return Ok(()) };
         say(&format!("Question {} of {}: {}", at + 1, questions.len(), question.text))?;
+        for choice in &question.choices {
+            let effect = if choice.effect.is_empty() { "" } else { ": " };
+            say(&format!("  For instance {}{effect}{}.", choice.answer, choice.effect))?;
+        }
         say(&format!("  Assumed if skipped: {}.", assumed_words(question)))
     }
 

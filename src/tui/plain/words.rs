@@ -54,7 +54,11 @@ pub(super) fn meaning(line: &str, request: Option<&Request>, state: &SessionStat
         if let Reply::ProposeChanges(text) = reply
             && !text.is_empty()
         {
-            return Meaning::Command(Command::RequestChanges { text, nodes: Vec::new() });
+            return Meaning::Command(Command::RequestChanges {
+                text,
+                nodes: Vec::new(),
+                stage: None,
+            });
         }
         return Meaning::Unknown("That is no command. Type h for help.".to_owned());
     };

@@ -2,15 +2,21 @@
 
 use std::time::Duration;
 
+use crossterm::event::KeyCode;
+use ratatui::layout::Position;
+
 use super::commands::wish;
 use super::{Flow, Screen};
 use crate::event::Command;
-use crate::model::{Actor, Answer, ChoiceAction, RequestId};
+use crate::model::{Actor, Answer, ChoiceAction, RequestId, RequestKind};
+use crate::tui::areas::SizeClass;
 use crate::tui::clock::between;
-use crate::tui::keymap::Action;
+use crate::tui::keymap::{Action, Key};
 use crate::tui::overlays::{Choose, Overlay, Wish};
-use crate::tui::panes::approval::{AnswerRow, answer_rows, current, takes_text};
-use crate::tui::ui_state::CardUi;
+use crate::tui::panes::approval::{
+    self, AnswerRow, ApprovalPane, answer_rows, current, takes_text,
+};
+use crate::tui::ui_state::{CardUi, Focus};
 use crate::tui::widgets::counted;
 
 /// Keys this soon after a request appeared were meant for something else.
@@ -67,15 +73,21 @@ impl Screen {
     fn choose(&mut self, id: RequestId, row: &AnswerRow) -> Flow {
         let Some(request) = current(&self.latest, &self.ui) else { return Flow::Idle };
         let offered = request.choices.iter().filter(|choice| row.choices.contains(&choice.action));
+        // What has a number of its own is chosen by that one.
+        let numbered = |action: ChoiceAction| match action {
+            ChoiceAction::PickOption(number) | ChoiceAction::UseRelaxation(number) => {
+                char::from_digit(number.into(), 10)
+            }
+            ChoiceAction::SkipAlone => Some('a'),
+            ChoiceAction::SkipWithDependents => Some('d'),
+            _ => None,
+        };
+        let taken: Vec<char> = row.choices.iter().filter_map(|choice| numbered(*choice)).collect();
+        let mut free = KEYS.chars().filter(|key| !taken.contains(key));
         let options: Vec<Wish> = offered
-            .zip(KEYS.chars())
-            .map(|(choice, number)| {
-                let key = match choice.action {
-                    ChoiceAction::SkipAlone => 'a',
-                    ChoiceAction::SkipWithDependents => 'd',
-                    _ => number,
-                };
-                wish(key, &choice.label, &choice.consequence, command(id, choice.action))
+            .filter_map(|choice| {
+                let key = numbered(choice.action).or_else(|| free.next())?;
+                Some(wish(key, &choice.label, &choice.consequence, command(id, choice.action)))
             })
             .collect();
         self.ui.overlay = Some(Overlay::Choose(Choose {
@@ -84,6 +96,91 @@ impl Screen {
             options,
             cursor: None,
         }));
+        Flow::Draw
+    }
+
+    /// Moves among the answers to pick from; above the first none is picked.
+    pub(super) fn move_choice(&mut self, down: bool) {
+        let last = self.card.choices.len().saturating_sub(1);
+        let choice = match (self.ui.card.choice, down) {
+            (None, true) => Some(0),
+            (Some(at), true) if at < last => Some(at + 1),
+            (Some(at), false) => at.checked_sub(1),
+            (at, _) => {
+                self.scroll_card(if down { 1 } else { -1 });
+                at
+            }
+        };
+        self.pick(choice);
+    }
+
+    /// Puts the cursor on an answer and brings it into view.
+    fn pick(&mut self, choice: Option<usize>) {
+        self.ui.card.choice = choice;
+        if let Some(line) = choice.and_then(|at| self.card.choices.get(at)).copied() {
+            let card = &mut self.ui.card;
+            card.scroll = card.scroll.min(line).max((line + 1).saturating_sub(self.card.room));
+        }
+    }
+
+    /// Puts the cursor on the answer with a number; says whether there is one.
+    pub(super) fn pick_number(&mut self, key: Key) -> bool {
+        let KeyCode::Char(digit @ '1'..='9') = key.code else { return false };
+        let at = digit as usize - '1' as usize;
+        if self.ui.focus != Focus::Approval || key.ctrl || !self.has_choices() {
+            return false;
+        }
+        if at < self.card.choices.len() {
+            self.pick(Some(at));
+        }
+        true
+    }
+
+    /// A click on an answer puts the cursor on it; only a key answers.
+    pub(super) fn choice_at(&mut self, at: Position) {
+        let Some(request) = current(self.state(), &self.ui).filter(|_| self.has_choices()) else {
+            return;
+        };
+        let class = SizeClass::of(self.size);
+        let lines = ApprovalPane::card_areas(self.areas.approval, class, request).lines;
+        if lines.contains(at) {
+            let line = usize::from(at.y - lines.y) + self.ui.card.scroll;
+            let found = self.card.choices.iter().position(|known| *known == line);
+            self.ui.card.choice = found.or(self.ui.card.choice);
+        }
+    }
+
+    /// Whether the open request has answers to pick from, and one may be picked.
+    pub(super) fn has_choices(&self) -> bool {
+        let request = current(&self.latest, &self.ui).filter(|_| self.cannot_act().is_none());
+        request.is_some_and(|request| !approval::choices(request).is_empty())
+    }
+
+    /// Answers with what is under the cursor, if something is.
+    pub(super) fn answer_choice(&mut self) -> Option<Flow> {
+        let at = self.ui.card.choice.filter(|_| self.has_choices())?;
+        let request = current(&self.latest, &self.ui)?;
+        let RequestKind::Questions { questions } = &request.kind else { return None };
+        let key = questions.first()?.key.clone();
+        let picked = approval::choices(request).get(at)?.answer.clone();
+        let id = request.id;
+        if !self.is_settled(id) || self.ui.card.sent {
+            return Some(Flow::Idle);
+        }
+        let answers = [(key, picked.clone())].into_iter().collect();
+        let answer = Answer { answers, ..Answer::from(ChoiceAction::Reply) };
+        Some(self.send(Command::Answer { id, answer, by: Actor::Person }, picked))
+    }
+
+    /// Shows or hides what the confidence of the request is made of.
+    pub(super) fn turn_terms(&mut self) -> Flow {
+        let judged = current(self.state(), &self.ui)
+            .is_some_and(|request| approval::judgement(request, self.state()).is_some());
+        if !judged {
+            return self.say("nothing was judged for this request");
+        }
+        self.ui.card.terms = !self.ui.card.terms;
+        self.ui.card.reveal = self.ui.card.terms;
         Flow::Draw
     }
 

@@ -7,12 +7,23 @@ use crate::event::Command;
 use crate::model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
 use crate::tui::composer::{Composer, Form, FormPurpose, FormRow, TextBox, Topic, Typed};
 use crate::tui::keymap::Action;
-use crate::tui::overlays::{Overlay, PolicyPanel};
+use crate::tui::overlays::{NodeItem, NodePicker, NodeWish, Overlay, PolicyPanel};
 use crate::tui::panes::approval::{answer_rows, assumed_words, current};
+use crate::tui::panes::running;
 use crate::tui::ui_state::Focus;
 
 impl Screen {
     pub(super) fn on_composer_key(&mut self, event: &KeyEvent) -> Flow {
+        let flow = self.composer_key(event);
+        if self.ui.composer.is_none()
+            && let Some(focus) = self.ui.came_from.take()
+        {
+            self.ui.focus = focus;
+        }
+        flow
+    }
+
+    fn composer_key(&mut self, event: &KeyEvent) -> Flow {
         let Some(composer) = &mut self.ui.composer else { return Flow::Idle };
         match composer.on_key(event) {
             Typed::Stay => Flow::Draw,
@@ -21,6 +32,15 @@ impl Screen {
             Typed::TurnScope => {
                 if let (Composer::Text(text), false) = (composer, self.ui.marks.is_empty()) {
                     text.marked_only = !text.marked_only;
+                }
+                Flow::Draw
+            }
+            Typed::TurnStage => {
+                let drafted = self.latest.planning.roadmap.is_some();
+                if let (Composer::Text(text), true) = (composer, drafted)
+                    && matches!(text.topic, Topic::Changes { .. })
+                {
+                    text.turn_stage();
                 }
                 Flow::Draw
             }
@@ -45,7 +65,13 @@ impl Screen {
     fn compose(&mut self, topic: Topic) -> Flow {
         let kept = self.ui.drafts.get(&topic.key()).cloned().unwrap_or_default();
         let marked = !self.ui.marks.is_empty() && matches!(topic, Topic::Changes { .. });
-        self.ui.composer = Some(Composer::Text(Box::new(TextBox::new(topic, &kept, marked))));
+        self.open_composer(Composer::Text(Box::new(TextBox::new(topic, &kept, marked))))
+    }
+
+    /// Opens a box in the panel; whoever had the focus gets it back afterwards.
+    pub(super) fn open_composer(&mut self, composer: Composer) -> Flow {
+        self.ui.composer = Some(composer);
+        self.ui.came_from = Some(self.ui.focus).filter(|focus| *focus != Focus::Approval);
         self.ui.focus = Focus::Approval;
         Flow::Draw
     }
@@ -74,13 +100,19 @@ impl Screen {
             }
             Some(RequestKind::Questions { questions }) if action == ChoiceAction::Reply => {
                 let rows = questions.iter().map(|question| {
-                    let hint = format!("empty: {} is assumed", assumed_words(question));
+                    let all: Vec<&str> =
+                        question.choices.iter().map(|choice| choice.answer.as_str()).collect();
+                    let instead = if all.is_empty() {
+                        String::new()
+                    } else {
+                        format!("such as {}; ", all.join(", "))
+                    };
+                    let hint = format!("{instead}empty: {} is assumed", assumed_words(question));
                     FormRow::new(&question.key, &question.text, &hint, "")
                 });
                 let purpose = FormPurpose::Questions { request: id };
                 let form = Form::new(purpose, "your answers", rows.collect());
-                self.ui.composer = Some(Composer::Form(Box::new(form)));
-                Flow::Draw
+                self.open_composer(Composer::Form(Box::new(form)))
             }
             _ => self.compose(Topic::Answer { request: id, action, label: label.to_owned() }),
         }
@@ -95,12 +127,53 @@ impl Screen {
         if reply.is_some() { self.answer(Action::Reply) } else { Flow::Idle }
     }
 
-    /// The nodes a wish is about: the marked ones, else the selected one.
+    /// The nodes a wish is about: the marked ones, else the one under the cursor of the plan or of what runs. None
+    /// where another pane has the focus, since what is selected there may not be on the screen.
     fn nodes(&self) -> Vec<TaskId> {
-        if self.ui.marks.is_empty() {
-            return self.ui.graph.selected.iter().cloned().collect();
+        if !self.ui.marks.is_empty() {
+            return self.ui.marks.iter().cloned().collect();
         }
-        self.ui.marks.iter().cloned().collect()
+        match self.ui.focus {
+            Focus::Graph => self.ui.graph.selected.iter().cloned().collect(),
+            Focus::Running => running::selected(&self.latest, &self.ui)
+                .map(|task| self.latest.tasks.id(task).clone())
+                .into_iter()
+                .collect(),
+            Focus::Trace | Focus::Approval => Vec::new(),
+        }
+    }
+
+    /// Asks which node is meant.
+    pub(super) fn pick_node(&mut self, wish: NodeWish) -> Flow {
+        let locked = &self.latest.planning.locked;
+        let items: Vec<NodeItem> = self
+            .plan
+            .rows
+            .all
+            .iter()
+            .map(|row| NodeItem {
+                id: row.id.clone(),
+                title: row.title.clone(),
+                depth: row.depth,
+                locked: locked.contains(&row.id),
+            })
+            .collect();
+        if items.is_empty() {
+            return self.say("there is no plan yet");
+        }
+        let picker = NodePicker::new(wish, items, self.ui.graph.selected.as_ref());
+        self.ui.overlay = Some(Overlay::Nodes(Box::new(picker)));
+        Flow::Draw
+    }
+
+    /// Goes on with the node that was meant, which is the selected one from here on.
+    pub(super) fn picked(&mut self, wish: NodeWish, node: TaskId) -> Flow {
+        self.ui.select(node.clone());
+        match wish {
+            NodeWish::Comment => self.compose(Topic::Comment { nodes: vec![node] }),
+            NodeWish::Lock => self.turn_lock(vec![node]),
+            NodeWish::Edit => self.open_form(node),
+        }
     }
 
     pub(super) fn comment(&mut self) -> Flow {
@@ -108,20 +181,23 @@ impl Screen {
             return self.say(why);
         }
         match self.nodes() {
-            nodes if nodes.is_empty() => self.say("no node is selected"),
+            nodes if nodes.is_empty() => self.pick_node(NodeWish::Comment),
             nodes => self.compose(Topic::Comment { nodes }),
         }
     }
 
-    /// Keeps nodes as they are, or lets them go if all of them are locked.
     pub(super) fn lock(&mut self) -> Flow {
         if let Some(why) = self.cannot_act() {
             return self.say(why);
         }
-        let nodes = self.nodes();
-        if nodes.is_empty() {
-            return self.say("no node is selected");
+        match self.nodes() {
+            nodes if nodes.is_empty() => self.pick_node(NodeWish::Lock),
+            nodes => self.turn_lock(nodes),
         }
+    }
+
+    /// Keeps nodes as they are, or lets them go if all of them are locked.
+    fn turn_lock(&mut self, nodes: Vec<TaskId>) -> Flow {
         let locked = &self.latest.planning.locked;
         let on = !nodes.iter().all(|node| locked.contains(node));
         let verb = if on { "lock" } else { "unlock" };
@@ -180,17 +256,15 @@ impl Screen {
                     ));
                 }
                 self.ui.marks.clear();
-                match request {
-                    Some(id) => {
-                        let action = ChoiceAction::RequestChanges;
-                        let answer = Answer { nodes, ..Answer::saying(action, words) };
-                        let command = Command::Answer { id, answer, by: Actor::Person };
-                        self.send(command, "request changes")
-                    }
-                    None => {
-                        self.send(Command::RequestChanges { text: words, nodes }, "request changes")
-                    }
-                }
+                let stage = text.stage;
+                let Some(id) = request else {
+                    let command = Command::RequestChanges { text: words, nodes, stage };
+                    return self.send(command, "request changes");
+                };
+                let action = ChoiceAction::RequestChanges;
+                let answer = Answer { nodes, stage, ..Answer::saying(action, words) };
+                let command = Command::Answer { id, answer, by: Actor::Person };
+                self.send(command, "request changes")
             }
             Topic::Answer { request, action, label } => {
                 let answer = Answer::saying(action, words);

@@ -185,9 +185,15 @@ impl Screen {
         let parts = ApprovalPane::card_areas(self.areas.approval, class, request);
         let room = usize::from(parts.lines.height);
         let previous = self.previous.as_ref().map(|(_, revision, plan)| (*revision, &**plan));
-        let shown = Shown { state, previous, time_zone: &self.time_zone };
+        let terms = self.ui.card.terms;
+        let shown = Shown { state, previous, time_zone: &self.time_zone, terms };
         self.card.look(request, shown, usize::from(parts.lines.width), room);
         let card = &mut self.ui.card;
+        if std::mem::take(&mut card.reveal)
+            && let Some(line) = self.card.confidence()
+        {
+            card.scroll = line;
+        }
         card.scroll = card.scroll.min(self.card.most());
         card.seen |= room > 0 && self.card.below(card.scroll) == 0;
     }

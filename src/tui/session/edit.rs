@@ -8,7 +8,7 @@ use crate::model::{
     RunKind, TaskId,
 };
 use crate::tui::composer::{Composer, Form, FormPurpose, FormRow};
-use crate::tui::overlays::{Choose, Overlay};
+use crate::tui::overlays::{Choose, NodeWish, Overlay};
 use crate::tui::panes::approval::current;
 use crate::tui::ui_state::Focus;
 
@@ -45,7 +45,7 @@ impl Screen {
         self.draft_nodes().iter().find(|node| node.id == *id)
     }
 
-    /// Opens the form of the selected node; for a stage that failed, says that the person goes on by hand.
+    /// Opens the form of a node, the selected one where the plan has the focus; for a stage that failed, says that the person goes on by hand.
     pub(super) fn edit_node(&mut self) -> Flow {
         let request = current(&self.latest, &self.ui).filter(|_| self.ui.focus == Focus::Approval);
         if let Some(request) = request
@@ -58,9 +58,14 @@ impl Screen {
         if let Some(why) = self.cannot_edit() {
             return self.say(why);
         }
-        let Some(id) = self.ui.graph.selected.clone() else {
-            return self.say("no node is selected");
-        };
+        match self.ui.graph.selected.clone().filter(|_| self.ui.focus == Focus::Graph) {
+            Some(id) => self.open_form(id),
+            None => self.pick_node(NodeWish::Edit),
+        }
+    }
+
+    /// The fields of a node.
+    pub(super) fn open_form(&mut self, id: TaskId) -> Flow {
         if self.latest.planning.locked.contains(&id) {
             return self.say(format!("{id} is locked"));
         }
@@ -91,9 +96,7 @@ impl Screen {
         }
         let title = format!("edit {id}");
         let form = Form::new(FormPurpose::Node { node: id }, title, rows);
-        self.ui.composer = Some(Composer::Form(Box::new(form)));
-        self.ui.focus = Focus::Approval;
-        Flow::Draw
+        self.open_composer(Composer::Form(Box::new(form)))
     }
 
     /// Sends what was changed in the form, one change each.
@@ -178,9 +181,7 @@ impl Screen {
         ];
         let title = format!("add a node under {parent}");
         let form = Form::new(FormPurpose::NewNode { parent }, title, rows);
-        self.ui.composer = Some(Composer::Form(Box::new(form)));
-        self.ui.focus = Focus::Approval;
-        Flow::Draw
+        self.open_composer(Composer::Form(Box::new(form)))
     }
 
     pub(super) fn send_new_node(&mut self, form: &Form, parent: TaskId) -> Flow {

@@ -3,7 +3,6 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 
 use super::{Flow, Screen, places};
-use crate::event::Command;
 use crate::replay::SourceError;
 use crate::state::TaskStatus;
 use crate::tui::ExitReason;
@@ -54,6 +53,9 @@ impl Screen {
         if self.ui.composer.is_some() {
             return Ok(self.on_composer_key(event));
         }
+        if self.pick_number(key) {
+            return Ok(Flow::Draw);
+        }
         let places = places(&self.ui, self.state(), self.mode());
         match self.keymap.action(key, &places) {
             Some(action) => self.perform(action),
@@ -72,6 +74,7 @@ impl Screen {
                 self.ui.overlay = Some(overlay);
                 return Ok(self.send(command, words));
             }
+            Outcome::Picked { wish, node } => return Ok(self.picked(wish, node)),
             Outcome::Run(action) => return self.run_from_palette(action),
             Outcome::Leave => return Ok(Flow::Exit(ExitReason::QuitWhileRunning)),
             Outcome::Submit { purpose: Purpose::Note { task }, text } => {
@@ -154,6 +157,8 @@ impl Screen {
             Action::Why => return self.explain(),
             Action::Jobs => self.open_jobs(),
             Action::OnlyKind => self.only_kind(),
+            Action::OnlyRole => self.only_role(),
+            Action::Terms => self.turn_terms(),
             Action::Search => self.open_search(),
             Action::NextHit => self.next_hit(true),
             Action::PreviousHit => self.next_hit(false),
@@ -193,8 +198,8 @@ impl Screen {
             Action::MoveUp => self.move_node(false),
             Action::MoveDown => self.move_node(true),
             Action::LinkNodes => self.link_nodes(),
-            Action::Undo => self.send(Command::Undo, "undo the last edit"),
-            Action::Redo => self.send(Command::Redo, "redo the edit"),
+            Action::Undo => return self.undo(false),
+            Action::Redo => return self.undo(true),
             Action::Editor => self.edit_outside(),
             Action::Policy => self.open_policy(),
             Action::NextRequest => self.turn_request(true),
@@ -254,6 +259,9 @@ impl Screen {
             (Focus::Trace, Action::Down) => self.move_in_trace(1),
             (Focus::Running, Action::Up) => self.move_in_running(-1),
             (Focus::Running, Action::Down) => self.move_in_running(1),
+            (Focus::Approval, Action::Up | Action::Down) if self.has_choices() => {
+                self.move_choice(action == Action::Down);
+            }
             (Focus::Approval, Action::Up) => self.scroll_card(-1),
             (Focus::Approval, Action::Down) => self.scroll_card(1),
             _ => return Flow::Idle,
@@ -339,7 +347,7 @@ impl Screen {
                 self.open_task()
             }
             // Enter never answers; where words are asked for it opens the box for them.
-            Focus::Approval => self.type_answer(),
+            Focus::Approval => self.answer_choice().unwrap_or_else(|| self.type_answer()),
         }
     }
 
@@ -391,8 +399,10 @@ impl Screen {
         if self.ui.trace.search.take().is_some() {
             return Flow::Draw;
         }
-        if self.ui.trace.only.is_some() && self.ui.focus == Focus::Trace {
+        let filtered = self.ui.trace.only.is_some() || self.ui.trace.role.is_some();
+        if filtered && self.ui.focus == Focus::Trace {
             self.ui.trace.only = None;
+            self.ui.trace.role = None;
         } else {
             self.ui.focus = Focus::Graph;
         }

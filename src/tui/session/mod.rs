@@ -15,6 +15,7 @@ mod playback;
 mod pull;
 mod search;
 mod time;
+mod undo;
 mod views;
 mod wishes;
 
@@ -90,6 +91,7 @@ pub(crate) struct Screen {
     color: ColorDepth,
     keymap: Keymap,
     ascii: bool,
+    reduced_motion: bool,
     session_budget: MicroDollars,
     clock: fn() -> Timestamp,
     time_zone: TimeZone,
@@ -121,6 +123,7 @@ impl Screen {
         self.keymap = Keymap::new(&look.keys)?;
         self.palette = look.theme.palette(self.color);
         self.ascii = look.ascii;
+        self.reduced_motion = look.reduced_motion;
         Ok(())
     }
 
@@ -148,6 +151,7 @@ impl Screen {
             color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
+            reduced_motion: settings.reduced_motion,
             session_budget: settings.session_budget,
             clock: settings.now,
             time_zone: settings.time_zone.clone(),
@@ -281,12 +285,19 @@ impl Screen {
     pub(crate) fn use_ascii(&mut self) {
         self.ascii = true;
     }
+
+    pub(crate) fn reduce_motion(&mut self) {
+        self.reduced_motion = true;
+    }
 }
 
 impl Screen {
     /// Whether a text box has the keys.
     fn is_typing(&self) -> bool {
         self.ui.composer.is_some()
-            || matches!(self.ui.overlay, Some(Overlay::Input(_) | Overlay::Palette(_)))
+            || matches!(
+                self.ui.overlay,
+                Some(Overlay::Input(_) | Overlay::Palette(_) | Overlay::Nodes(_))
+            )
     }
 }

@@ -65,7 +65,7 @@ impl Screen {
             Focus::Running => {
                 self.ui.running = usize::from(at.y.saturating_sub(areas.running.y + 1));
             }
-            Focus::Approval => {}
+            Focus::Approval => self.choice_at(at),
         }
         Ok(Flow::Draw)
     }

@@ -74,7 +74,10 @@ impl Screen {
                 let names: Vec<&str> = self.ui.marks.iter().map(TaskId::as_str).collect();
                 Some(names.join(", "))
             }
-            Action::Comment | Action::Lock | Action::Edit => selected.map(ToString::to_string),
+            Action::Comment | Action::Lock | Action::Edit if self.ui.focus == Focus::Graph => {
+                selected.map(ToString::to_string)
+            }
+            Action::Comment | Action::Lock | Action::Edit => Some("asks which node".to_owned()),
             _ => None,
         }
     }

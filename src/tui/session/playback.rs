@@ -13,8 +13,10 @@ use crate::tui::clock::{after, between};
 const FASTEST: u32 = 64;
 /// The longest wait while waits are skipped, on the wall.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Playback is not drawn more often than this.
-const SHORTEST_WAIT: Duration = Duration::from_millis(33);
+/// Playback is not drawn more often than this, and than that with reduced motion.
+const SHORTEST_WAIT: (Duration, Duration) = (Duration::from_millis(33), Duration::from_secs(2));
+/// How often elapsed times on the screen grow, and how often with reduced motion.
+const TICK: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 impl Screen {
     /// Starts or stops. At the end of a run it starts over.
@@ -27,6 +29,11 @@ impl Screen {
         if self.ui.time.playing { self.seek(self.cursor()) } else { Ok(Flow::Draw) }
     }
 
+    /// How often elapsed times are drawn anew while nothing else happens.
+    pub(crate) fn tick_every(&self) -> Duration {
+        if self.reduced_motion { TICK.1 } else { TICK.0 }
+    }
+
     pub(super) fn change_speed(&mut self, faster: bool) -> Flow {
         let speed = self.ui.time.speed;
         self.ui.time.speed = if faster { (speed * 2).min(FASTEST) } else { (speed / 2).max(1) };
@@ -37,6 +44,9 @@ impl Screen {
     pub(super) fn tick(&mut self) -> Result<Flow, SourceError> {
         if self.is_behind() {
             return self.pull(self.head);
+        }
+        if self.is_filtering() {
+            return Ok(Flow::Draw);
         }
         if self.is_searching() {
             return self.go_on_searching();
@@ -92,6 +102,7 @@ impl Screen {
         let next = self.history.record(self.cursor().next()).ok().flatten()?;
         let position = self.ui.time.clock.map_or(next.at, |(_, position)| position);
         let wait = between(position, next.at) / self.ui.time.speed.max(1);
-        Some(wait.clamp(SHORTEST_WAIT, LONGEST_WAIT))
+        let shortest = if self.reduced_motion { SHORTEST_WAIT.1 } else { SHORTEST_WAIT.0 };
+        Some(wait.clamp(shortest, LONGEST_WAIT.max(shortest)))
     }
 }

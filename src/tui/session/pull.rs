@@ -62,6 +62,8 @@ impl Screen {
         let newest = self.state().requests.open.keys().next_back().copied();
         if newest > self.asked && newest.is_some() {
             self.asked = newest;
+            // Once it is typed, what is new has the focus.
+            self.ui.came_from = None;
             if !self.is_typing() {
                 self.ui.focus = Focus::Approval;
                 // A choice that was open is about something else.

@@ -3,6 +3,7 @@
 use super::outside::Outside;
 use super::{Flow, Screen};
 use crate::model::TaskId;
+use crate::planning::executor::Prdv;
 use crate::replay::SourceError;
 use crate::state::trace::TraceEntry;
 use crate::text::clean;
@@ -146,6 +147,23 @@ impl Screen {
         self.ui.trace.following = true;
         self.ui.trace.top = None;
         Flow::Draw
+    }
+
+    /// The next part of the agents' loops, all of them after the last.
+    pub(super) fn only_role(&mut self) -> Flow {
+        let trace = &mut self.ui.trace;
+        trace.role = match trace.role {
+            None => Prdv::ALL.first().copied(),
+            Some(role) => Prdv::ALL.into_iter().find(|next| *next > role),
+        };
+        trace.following = true;
+        trace.top = None;
+        Flow::Draw
+    }
+
+    /// Whether steps are still being picked out for the trace.
+    pub(crate) fn is_filtering(&self) -> bool {
+        self.compare.is_none() && self.trace.is_behind(&self.timeline)
     }
 
     /// All that the step under the cursor says.

@@ -48,6 +48,7 @@ pub(crate) fn settings() -> UiSettings {
         theme: Theme::default(),
         keys: KeyOverrides::default(),
         ascii: false,
+        reduced_motion: false,
         color: ColorDepth::True,
         session_budget: crate::model::MicroDollars(2_000_000),
         now,
@@ -345,13 +346,19 @@ impl Fixture {
     /// A run that is held because it spent all it may.
     pub(crate) fn capped() -> Self {
         let cap = Cap::BudgetPerSessionUsd;
-        let kind = RequestKind::Cap { cap };
+        let kind = RequestKind::Cap { cap, used: 5_020_000, limit: 5_000_000 };
         Self::running().with(RunEvent::Paused(crate::event::PauseCause::Cap { cap })).ask(
             kind,
             "budget_per_session_usd of $5.00 is reached. Raise it?",
             "$5.02 used; what runs now finishes, nothing new starts",
             &[],
-            &[Detail::new("left to do", "4 tasks wait, 2 run, 3 are done")],
+            &[
+                Detail::new("left to do", "4 tasks wait, 2 run, 3 are done"),
+                Detail::new(
+                    "most spent",
+                    "port $2.94, 212k tokens, try 2 · docs $1.31, 90k tokens",
+                ),
+            ],
             vec![
                 Choice::new(
                     ChoiceAction::RaiseOnce,
@@ -362,6 +369,11 @@ impl Fixture {
                     ChoiceAction::RaiseForSession,
                     "raise for the session",
                     "no limit until this session ends",
+                ),
+                Choice::new(
+                    ChoiceAction::GoOffline,
+                    "go on offline",
+                    "no paid calls; 4 agent tasks wait, others run",
                 ),
                 Choice::new(
                     ChoiceAction::Stop,

@@ -182,7 +182,17 @@ fn ten_thousand() -> Vec<String> {
         seed ^= seed << 17;
         (seed % most as u64) as usize
     };
-    (0..10_000).map(|_| (0..=next(6)).map(|_| parts[next(parts.len())]).collect()).collect()
+    let broken: [&[u8]; 4] = [b"\xff\xfe", b"\xc3\x28", b"\xed\xa0\x80", b"\xf0\x9f\x98"];
+    (0..10_000)
+        .map(|number| {
+            let mut text: String = (0..=next(6)).map(|_| parts[next(parts.len())]).collect();
+            // What is not text is replaced before it is kept.
+            if number % 5 == 0 {
+                text.push_str(&String::from_utf8_lossy(broken[next(broken.len())]));
+            }
+            text
+        })
+        .collect()
 }
 
 /// Checks a frame, and then the bytes that a backend makes of it: beside its own sequences for places and styles nothing
@@ -212,45 +222,113 @@ fn check(buf: &Buffer) {
     }
 }
 
-/// All strings go through every text path: titles, ids, commands, output, notes, questions, evidence, answers, drafts,
-/// comments and what is typed. Several share a frame, so that all of them are drawn.
+/// A session in which every string stands in the title of a task of its own, in its id, its command and its output.
+fn spread(group: &[String]) -> Fixture {
+    let mut plan = release_plan();
+    let model = plan.tasks[0].clone();
+    plan.tasks = group
+        .iter()
+        .enumerate()
+        .map(|(number, text)| {
+            let mut task = model.clone();
+            task.id = format!("x{number}{text}").as_str().into();
+            task.description = format!("t{number} {text}");
+            task.run = RunKind::Shell(format!("echo {text}"));
+            task
+        })
+        .collect();
+    let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.to_string()).collect();
+    let title = group.first().cloned().unwrap_or_default();
+    let mut fixture = Fixture::new(&title).propose(plan, vec![]).ask_plan().approved();
+    for (id, text) in ids.iter().zip(group) {
+        fixture = fixture.start(id).output(id, text).fail(id, 1, text);
+    }
+    fixture
+}
+
+/// What is written beside frames: the notice, the clipboard and the words that stay in the scrollback.
+fn check_beside(text: &str, summary: &str) {
+    let notice = String::from_utf8(crate::tui::outside::notice(text)).unwrap();
+    let (escapes, bells) = (notice.matches('\u{1b}').count(), notice.matches('\u{7}').count());
+    assert_eq!((escapes, bells), (4, 1), "{notice:?}");
+    let copied = String::from_utf8(crate::tui::outside::clipboard(text)).unwrap();
+    let coded = copied.strip_prefix("\u{1b}]52;c;").unwrap();
+    let end = coded.find(|letter: char| letter.is_control()).unwrap();
+    assert!(coded[end..] == *"\u{7}" || coded[end..] == *"\u{1b}\\", "{copied:?}");
+    let acts = |letter: char| letter.is_control() && letter != '\n';
+    assert!(!summary.contains(acts), "{summary:?}");
+}
+
+/// Every string goes through every text path of the session screen: titles, ids, commands and output in all views, the
+/// trace, lists and cards, questions, evidence, answers and choices, what is typed, what is sent to the terminal
+/// beside frames. Each stands in a row of its own, so that all of them are drawn.
 #[test]
 fn ten_thousand_hostile_strings_reach_no_terminal() {
     let strings = ten_thousand();
+    assert_eq!(strings.len(), 10_000);
     let requests = super::planned::every_request();
-    for (index, group) in strings.chunks(200).enumerate() {
-        let text = group.concat();
-        let fixture = session(&text).output("bench", &group.join("\n"));
-        let live = index % 2 == 0;
-        let mut shown = if live { fixture.live() } else { fixture.replay(index as u64 % 14) };
-        for keys in [&["1"][..], &["2"], &["3"], &["4"], &["Tab", "Enter"], &[":"], &["Esc", "?"]] {
+    for (index, group) in strings.chunks(50).enumerate() {
+        let fixture = spread(group);
+        let mut shown = if index % 2 == 0 { fixture.live() } else { fixture.replay(200) };
+        for (key, view) in [("1", "graph"), ("2", "outline"), ("3", "Gantt"), ("4", "table")] {
+            shown.press(&[key]);
+            let whole = matches!(view, "outline" | "table");
+            let buf = if whole { shown.draw(120, 130) } else { shown.draw(100, 50) };
+            check(&buf);
+            if whole {
+                let text = super::fixture::text_of(&buf);
+                let missing = (0..group.len()).find(|number| !text.contains(&format!("x{number}")));
+                assert_eq!(missing, None, "{view} shows every task:\n{text}");
+            }
+        }
+        shown.screen.ui.focus = crate::tui::ui_state::Focus::Trace;
+        check(&shown.draw(80, 160));
+        for keys in [&["Enter"][..], &[":"], &["Esc", "K"]] {
             shown.press(keys);
-            check(&shown.draw(100, 30));
+            check(&shown.draw(100, 60));
+        }
+        for text in group {
+            check_beside(text, &shown.screen.summary(crate::tui::ExitReason::Quit));
         }
         let (_, request) = &requests[index % requests.len()];
-        let mut shown = hostile_request(request.clone(), &text).live();
-        check(&shown.draw(120, 40));
+        let mut shown = hostile_request(request.clone(), group).live();
+        check(&shown.draw(100, 220));
         shown.press(&["r"]);
-        shown.screen.update(Message::Input(Event::Paste(text.clone()))).unwrap();
-        check(&shown.draw(80, 24));
+        shown.screen.update(Message::Input(Event::Paste(group.join("\n")))).unwrap();
+        check(&shown.draw(80, 60));
     }
 }
 
-/// The same request with hostile words in every field.
-fn hostile_request(mut fixture: Fixture, text: &str) -> Fixture {
+/// The same request with hostile words in every field, and evidence with all of them.
+fn hostile_request(mut fixture: Fixture, group: &[String]) -> Fixture {
     use crate::event::{ApprovalEvent, Event as Happened};
+    use crate::model::RequestKind;
+    use crate::model::request::Detail;
+    let mut texts = group.iter().cycle();
+    let mut add = |text: &mut String| text.push_str(texts.next().map_or("", String::as_str));
     for record in &mut fixture.records {
         if let Happened::Approval(ApprovalEvent::Asked { request }) = &mut record.event {
             let asked = std::sync::Arc::make_mut(request);
-            asked.question.push_str(text);
-            asked.why.push_str(text);
+            add(&mut asked.question);
+            add(&mut asked.why);
+            asked.details.extend(group.iter().map(|text| Detail::new("evidence", text.clone())));
+            asked.verbatim.extend(group.iter().map(|text| Detail::new("command", text.clone())));
             for detail in asked.details.iter_mut().chain(&mut asked.verbatim) {
-                detail.label.push_str(text);
-                detail.text.push_str(text);
+                add(&mut detail.label);
             }
             for choice in &mut asked.choices {
-                choice.label.push_str(text);
-                choice.consequence.push_str(text);
+                add(&mut choice.label);
+                add(&mut choice.consequence);
+            }
+            if let RequestKind::Questions { questions } = &mut asked.kind {
+                for question in questions {
+                    add(&mut question.text);
+                    add(&mut question.assumed);
+                    for choice in &mut question.choices {
+                        add(&mut choice.answer);
+                        add(&mut choice.effect);
+                    }
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The screens as people see them: drawn from records, driven by keys.
 
+mod changing;
 mod driving;
 pub(crate) mod fixture;
 mod frames;

@@ -10,7 +10,7 @@ use crate::model::request::{Choice, Detail};
 use crate::model::{
     ApprovalTarget, CallId, Cap, ChoiceAction as Pick, Comment, CommentOutcome, EscalateReason,
     PatternChoice, Place, PlanContext, PlanLimits, PlanQuestion, PlanState, PolicyOverride,
-    RequestKind, Stage, StageJudgement,
+    QuestionChoice, RequestKind, Stage, StageJudgement,
 };
 use crate::planning::goal_plan::{GoalPlan, GoalRequest, plan_goal};
 use crate::planning::offline::Library;
@@ -145,6 +145,24 @@ fn asking(
     fixture.ask(kind, question, why, &[], details, choices, None)
 }
 
+/// A question with answers to pick from.
+fn weekly() -> PlanQuestion {
+    let choice = |answer: &str, effect: &str| QuestionChoice {
+        answer: answer.to_owned(),
+        effect: effect.to_owned(),
+    };
+    PlanQuestion {
+        key: "weekly_minutes".into(),
+        text: "How many hours a week can you give it?".into(),
+        assumed: "600".into(),
+        choices: vec![
+            choice("5 hours", "30 h of work in 6 weeks"),
+            choice("10 hours", "60 h of work in 6 weeks, assumed if you skip"),
+            choice("15 hours", "90 h of work in 6 weeks"),
+        ],
+    }
+}
+
 /// A session for every kind of request, by name.
 pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
     let draft = |target| RequestKind::Draft { target, version: 1 };
@@ -210,11 +228,16 @@ pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
                             key: "weekly_minutes".into(),
                             text: "How many minutes a week can you give?".into(),
                             assumed: "600".into(),
+                            choices: Vec::new(),
                         },
                         PlanQuestion {
                             key: "deadline".into(),
                             text: "When does it have to be done?".into(),
                             assumed: "21 July".into(),
+                            choices: vec![QuestionChoice {
+                                answer: "10 July".into(),
+                                effect: String::new(),
+                            }],
                         },
                     ],
                 },
@@ -224,6 +247,22 @@ pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
                 &[
                     (Pick::Reply, "answer", "one line each"),
                     (Pick::SkipQuestions, "skip", "what is assumed stands"),
+                    (Pick::Abandon, "abandon", "nothing is kept but the goal"),
+                ],
+            ),
+        ),
+        (
+            "question",
+            asking(
+                begun(),
+                RequestKind::Questions { questions: vec![weekly()] },
+                "How many hours a week can you give it?",
+                "it sets how much work fits into 6 weeks",
+                &[],
+                &[
+                    (Pick::Reply, "answer", "the draft uses what you say"),
+                    (Pick::SkipQuestions, "skip", "the assumed values are used and listed"),
+                    (Pick::Ideas, "ideas", "3 ideas first"),
                     (Pick::Abandon, "abandon", "nothing is kept but the goal"),
                 ],
             ),
@@ -416,10 +455,18 @@ pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
             "cap",
             asking(
                 Fixture::running(),
-                RequestKind::Cap { cap: Cap::BudgetPerSessionUsd },
+                RequestKind::Cap {
+                    cap: Cap::BudgetPerSessionUsd,
+                    used: 1_970_000,
+                    limit: 2_000_000,
+                },
                 "The session cap of $2.00 is reached. Raise it?",
                 "spent $1.97, the next call is estimated at $0.04 to $0.09",
-                &[about("today", "$3.28 of $5.00; the daily cap is not affected")],
+                &[
+                    about("left to do", "3 tasks waiting, 2 running, 8 done"),
+                    about("most spent", "port $0.94, 61k tokens, try 4 · docs $0.31, 20k tokens"),
+                    about("today", "$3.28 of $5.00; the daily cap is not affected"),
+                ],
                 &[
                     (Pick::RaiseOnce, "raise once", "lets the next call through"),
                     (Pick::RaiseForSession, "raise for the session", "new cap $3.00"),

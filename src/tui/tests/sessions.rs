@@ -397,6 +397,7 @@ fn another_theme_and_other_keys_count_at_once() {
         theme: Theme::built_in("light").unwrap(),
         keys: KeyOverrides(keys),
         ascii: true,
+        reduced_motion: false,
         trouble: None,
     };
     home.restyle(&look).unwrap();

@@ -34,24 +34,31 @@ fn a_terminal_that_is_gone_ends_the_session_in_good_order() {
         let mut child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let mut reader = pair.master.try_clone_reader().unwrap();
-        let mut writer = pair.master.take_writer().unwrap();
+        let mut writer = Some(pair.master.take_writer().unwrap());
         let mut parser = vt100::Parser::new(cells(40), cells(120), 0);
         let mut buffer = [0; 8192];
         let file = place.work().join("pid");
-        let begun = || std::fs::read_to_string(&file).is_ok_and(|pid| !pid.trim().is_empty());
-        loop {
+        let begun = move || std::fs::read_to_string(&file).is_ok_and(|pid| !pid.trim().is_empty());
+        let mut asks = false;
+        // A card takes no key in the moment it appears: it is pressed until the command has begun.
+        let mut presses = None;
+        while !(asks && (!running || begun())) {
             let read = reader.read(&mut buffer).unwrap();
             parser.process(&buffer[..read]);
-            let shown = parser.screen().contents();
-            if shown.contains("Run this plan?") && !running || begun() {
-                break;
+            asks |= parser.screen().contents().contains("Run this plan?");
+            if asks && running && presses.is_none() {
+                let (mut writer, begun) = (writer.take().unwrap(), begun.clone());
+                presses = Some(std::thread::spawn(move || {
+                    while !begun() {
+                        writer.write_all(b"a").unwrap();
+                        writer.flush().unwrap();
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                }));
             }
-            if running && shown.contains("Run this plan?") {
-                // A card takes no key in the moment it appears.
-                std::thread::sleep(Duration::from_millis(350));
-                writer.write_all(b"a").unwrap();
-                writer.flush().unwrap();
-            }
+        }
+        if let Some(presses) = presses {
+            presses.join().unwrap();
         }
         drop((reader, writer, pair.master));
         let deadline = Instant::now() + Duration::from_secs(40);
@@ -85,8 +92,7 @@ fn resizes_and_a_paste_leave_the_frame_that_a_fresh_start_draws() {
         terminal.skim();
     }
     terminal.keys(&format!("\x1b[200~{}\x1b[201~", "paste q ".repeat(131_072)));
-    terminal.master.resize(size(40, 120)).unwrap();
-    terminal.parser.screen_mut().set_size(cells(40), cells(120));
+    terminal.resize(40, 120);
     // Back to the first view and the last event.
     at_the_end(&mut terminal);
     let (after, colours) = settled(&mut terminal);
@@ -110,16 +116,11 @@ fn at_the_end(terminal: &mut Terminal) {
     terminal.press_while("\x1b[F", |text| !text.contains("4/4"));
 }
 
-/// The screen once nothing is drawn any more.
+/// The screen once all that was typed is taken in and drawn: input is taken in order, so that a palette that opened
+/// and closed came last, and every frame says where it ends.
 fn settled(terminal: &mut Terminal) -> (String, String) {
-    let deadline = Instant::now() + Duration::from_secs(40);
-    loop {
-        assert!(Instant::now() < deadline, "it is drawn without end:\n{}", terminal.text());
-        let before = terminal.parser.screen().contents_formatted();
-        std::thread::sleep(Duration::from_millis(400));
-        terminal.skim();
-        if terminal.parser.screen().contents_formatted() == before {
-            return (terminal.text(), before);
-        }
-    }
+    terminal.press_until(":", "┌── commands");
+    terminal.press_while("\x1b", |text| text.contains("┌── commands"));
+    terminal.until_written("\x1b[?2026l");
+    (terminal.text(), terminal.parser.screen().contents_formatted())
 }

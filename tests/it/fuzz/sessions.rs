@@ -99,6 +99,7 @@ fn look_at(records: &[Record]) {
         theme: Theme::default(),
         keys: KeyOverrides::default(),
         ascii: false,
+        reduced_motion: false,
         color: ColorDepth::True,
         session_budget: MicroDollars::ZERO,
         now: || "2026-06-08T14:22:31Z".parse().unwrap(),

@@ -77,7 +77,7 @@ pub(in super::super) fn answer(
                 return Some(Err(Refusal::OutOfRange { what }));
             }
             wishes(&mut draft, text, &answer.nodes);
-            let scope = scope(&draft, text);
+            let scope = scope(&draft, text, answer.stage);
             advance_draft(&mut draft, Outcome::Revise, Some(scope))
         }
         A::Reject => reject(&mut draft),
@@ -177,8 +177,12 @@ pub(super) fn wishes(draft: &mut Draft<'_>, text: &str, nodes: &[crate::model::T
 }
 
 /// The stage a wish goes to, never later than what was already drafted.
-pub(super) fn scope(draft: &Draft<'_>, text: &str) -> Stage {
-    if text.is_empty() || draft.talk().roadmap.is_none() { Stage::Outline } else { scope_of(text) }
+pub(super) fn scope(draft: &Draft<'_>, text: &str, asked: Option<Stage>) -> Stage {
+    if text.is_empty() || draft.talk().roadmap.is_none() {
+        Stage::Outline
+    } else {
+        scope_of(text, asked)
+    }
 }
 
 fn reject(draft: &mut Draft<'_>) -> bool {

@@ -11,7 +11,7 @@ use crate::engine::controller::{Decided, Decision, Effect};
 use crate::event::{AgentEvent, PlanningEvent, Refusal};
 use crate::model::{
     Actor, AdaptationLogEntry, Comment, GateWhen, Origin, PlanEdit, PlanState, PolicyOverride,
-    TaskId,
+    Stage, TaskId,
 };
 use crate::planning::controller::Outcome;
 use crate::planning::edit as edits;
@@ -110,10 +110,14 @@ fn refusal(error: edits::EditError) -> Refusal {
     }
 }
 
-/// Takes the last edit back, or makes it again.
+/// Takes the last change of the draft back, by hand or by a wish, or makes it again.
 pub(in super::super) fn undo(state: &SessionState, again: bool, now: Timestamp) -> Decided {
     let talk = &state.planning;
     let possible = if again { &talk.redo } else { &talk.undo };
+    if talk.works() {
+        let what = "the next draft is being made; once it is here it can be taken back".to_owned();
+        return Err(Refusal::OutOfRange { what });
+    }
     if possible.is_empty() {
         let what = if again { "nothing to make again" } else { "nothing to take back" };
         return Err(Refusal::OutOfRange { what: what.to_owned() });
@@ -137,6 +141,7 @@ pub(in super::super) fn request_changes(
     state: &SessionState,
     text: &str,
     nodes: &[TaskId],
+    stage: Option<Stage>,
     now: Timestamp,
 ) -> Decided {
     if state.planning.place.state != PlanState::Complete || !state.planning.begun {
@@ -158,7 +163,7 @@ pub(in super::super) fn request_changes(
         draft.say(PlanningEvent::NodeLocked { node });
     }
     wishes(&mut draft, text, nodes);
-    let scope = scope(&draft, text);
+    let scope = scope(&draft, text, stage);
     advance_draft(&mut draft, Outcome::Revise, Some(scope));
     Ok(Decision { events: draft.events, effects: Vec::new() })
 }

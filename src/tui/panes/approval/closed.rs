@@ -73,7 +73,7 @@ pub(crate) fn subject(kind: &RequestKind) -> String {
     match kind {
         RequestKind::FinalPlan { hash, revision } => format!("{word} r{revision} {}", hash.short()),
         RequestKind::InDoubt { call } => format!("{word} {call}"),
-        RequestKind::Cap { cap } => format!("{word} {}", cap.name()),
+        RequestKind::Cap { cap, .. } => format!("{word} {}", cap.name()),
         RequestKind::Permission { call, tool, .. } => format!("{word} {tool} {call}"),
         RequestKind::Rfc { subtype, .. } => format!("{word} {subtype}"),
         RequestKind::Consent { provider } => format!("{word} {provider}"),

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use crate::model::request::Detail;
 use crate::model::{
     ApprovalTarget, Plan, PlanQuestion, Request, RequestId, RequestKind, RunKind, Stage,
+    StageJudgement,
 };
 use crate::state::SessionState;
 use crate::text::{Revealed, clean, display_width, reveal_segments, units, wrap, wrap_exact};
@@ -30,16 +31,20 @@ pub(crate) struct Shown<'a> {
     /// The revision before the current one, with its number.
     pub(crate) previous: Option<(u32, &'a Plan)>,
     pub(crate) time_zone: &'a TimeZone,
+    /// Whether what the confidence is made of is listed.
+    pub(crate) terms: bool,
 }
 
 /// What the lines were made for.
-type Key = (RequestId, usize, Option<u32>, Option<Timestamp>);
+type Key = (RequestId, usize, Option<u32>, Option<Timestamp>, bool);
 
 /// The lines of the card in the panel, wrapped to its width.
 #[derive(Debug, Default)]
 pub(crate) struct CardCache {
     key: Option<Key>,
     pub(crate) lines: Vec<CardLine>,
+    /// The lines with answers to pick from.
+    pub(crate) choices: Vec<usize>,
     /// How the nodes of the plan that is asked about differ from the revision before: `+`, `~` or `>`.
     signs: BTreeMap<String, char>,
     /// Rows that the lines have on the screen.
@@ -50,10 +55,12 @@ impl CardCache {
     /// Builds the lines unless they are at hand.
     pub(crate) fn look(&mut self, request: &Request, shown: Shown<'_>, width: usize, room: usize) {
         let revision = shown.state.plan.current.as_ref().map(|plan| plan.revision);
-        let key = Some((request.id, width, revision, shown.state.planning.last_visible));
+        let visible = shown.state.planning.last_visible;
+        let key = Some((request.id, width, revision, visible, shown.terms));
         if self.key != key {
             self.key = key;
-            self.lines = lines(request, shown, width.max(10));
+            self.choices.clear();
+            self.lines = lines(request, shown, width.max(10), &mut self.choices);
             self.signs = signs(request, shown);
         }
         self.room = room;
@@ -62,6 +69,13 @@ impl CardCache {
     /// What changed about a node since the revision before.
     pub(crate) fn sign(&self, node: &str) -> Option<char> {
         self.signs.get(node).copied()
+    }
+
+    /// The line with which the confidence begins.
+    pub(crate) fn confidence(&self) -> Option<usize> {
+        self.lines.iter().position(|line| {
+            line.first().is_some_and(|(text, _)| text.starts_with(confidence::HEADING))
+        })
     }
 
     /// How many lines are below the ones on the screen.
@@ -75,19 +89,27 @@ impl CardCache {
     }
 }
 
-fn lines(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
+fn lines(
+    request: &Request,
+    shown: Shown<'_>,
+    width: usize,
+    choices: &mut Vec<usize>,
+) -> Vec<CardLine> {
     let state = shown.state;
     let mut lines = Vec::new();
     paragraph(&mut lines, &request.question, Role::Key, width);
     paragraph(&mut lines, &request.why, Role::Dim, width);
-    if let RequestKind::FinalPlan { .. } = request.kind {
-        final_plan(&mut lines, shown, width);
+    match request.kind {
+        RequestKind::FinalPlan { .. } => final_plan(&mut lines, shown, width),
+        RequestKind::Cap { used, limit, .. } if limit > 0 => {
+            lines.push(used_bar(used, limit, width));
+        }
+        _ => {}
     }
+    pick_from(&mut lines, request, choices);
     drafts(&mut lines, request, state, width);
-    if let Some(judgement) =
-        stage_of(&request.kind).and_then(|stage| state.planning.judgements.get(&stage))
-    {
-        lines.extend(confidence::lines(judgement, width));
+    if let Some(judgement) = judgement(request, state) {
+        lines.extend(confidence::lines(judgement, shown.terms, width));
     }
     lines.extend(changed(request, shown, width));
     if asks_about_plan(&request.kind) {
@@ -106,11 +128,23 @@ fn is_doubled(request: &Request, detail: &Detail, state: &SessionState) -> bool 
     match detail.label.as_str() {
         "assumed" => questions,
         number if questions && number.parse::<usize>().is_ok() => true,
-        "confidence" => {
-            stage_of(&request.kind).is_some_and(|at| state.planning.judgements.contains_key(&at))
-        }
+        "confidence" => judgement(request, state).is_some(),
         _ => false,
     }
+}
+
+/// How much of a limit is used: a bar that ends at the limit, and the share in figures.
+fn used_bar(used: u64, limit: u64, width: usize) -> CardLine {
+    let cells = 60.min(width.saturating_sub(12)).max(10);
+    let share = used as f64 / limit as f64;
+    let filled = ((share * cells as f64).round() as usize).min(cells);
+    let role = if share >= 1.0 { Role::Failed } else { Role::Warn };
+    vec![
+        ("   ".to_owned(), Role::Dim),
+        ("━".repeat(filled), role),
+        ("─".repeat(cells - filled), Role::Rule),
+        (format!("  {:.0} %", (share * 100.0).floor()), role),
+    ]
 }
 
 fn final_plan(lines: &mut Vec<CardLine>, shown: Shown<'_>, width: usize) {
@@ -125,6 +159,24 @@ fn final_plan(lines: &mut Vec<CardLine>, shown: Shown<'_>, width: usize) {
         labelled(lines, label, &text, Role::Text, width);
     }
     lines.extend(drafts::schedule(shown.state, shown.time_zone, width));
+}
+
+/// The answers that can be picked, one line each, with the number of each line.
+fn pick_from(lines: &mut Vec<CardLine>, request: &Request, at: &mut Vec<usize>) {
+    let choices = super::choices(request);
+    if choices.is_empty() {
+        return;
+    }
+    lines.push(Vec::new());
+    for (number, choice) in (1..).zip(choices) {
+        at.push(lines.len());
+        let answer = crate::text::clean_line(&choice.answer);
+        lines.push(vec![
+            (format!("   {number}  "), Role::Key),
+            (crate::text::fit(&answer, 18).into_owned(), Role::Text),
+            (crate::text::clean_line(&choice.effect).into_owned(), Role::Dim),
+        ]);
+    }
 }
 
 /// The draft that a request is about.
@@ -160,12 +212,25 @@ fn drafts(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, wi
                 if question.text != request.question {
                     paragraph(lines, &question.text, Role::Text, width);
                 }
+                if questions.len() > 1 && !question.choices.is_empty() {
+                    let all: Vec<&str> =
+                        question.choices.iter().map(|choice| choice.answer.as_str()).collect();
+                    labelled(lines, "for instance", &all.join(", "), Role::Text, width);
+                }
                 let assumed = format!("{}, listed as assumed", assumed_words(question));
                 labelled(lines, "if skipped", &assumed, Role::Text, width);
             }
         }
         _ => {}
     }
+}
+
+/// How the stage that a request hangs on was judged.
+pub(crate) fn judgement<'a>(
+    request: &Request,
+    state: &'a SessionState,
+) -> Option<&'a StageJudgement> {
+    stage_of(&request.kind).and_then(|stage| state.planning.judgements.get(&stage))
 }
 
 /// The stage whose confidence a request hangs on.

@@ -99,11 +99,20 @@ fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'
 }
 
 fn draw_lines(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let lines = cx.card.lines.iter().skip(cx.ui.card.scroll);
-    for (pieces, y) in lines.zip(area.y..area.bottom()) {
-        let mut line = Line::new(buf, Rect { y, height: 1, ..area });
+    let picked = cx.ui.card.choice.and_then(|choice| cx.card.choices.get(choice));
+    let lines = cx.card.lines.iter().enumerate().skip(cx.ui.card.scroll);
+    for ((number, pieces), y) in lines.zip(area.y..area.bottom()) {
+        let row = Rect { y, height: 1, ..area };
+        let under = picked == Some(&number);
+        if under {
+            buf.set_style(row, cx.style(Role::Selection));
+        }
+        let mut line = Line::new(buf, row);
         for (text, role) in pieces {
             line.put(text, cx.style(*role));
+        }
+        if under {
+            Line::new(buf, Rect { x: row.x + 1, ..row }).put("►", cx.style(Role::Focus));
         }
     }
 }

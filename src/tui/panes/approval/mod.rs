@@ -14,13 +14,24 @@ mod policy;
 
 pub(crate) use answers::{AnswerRow, answer_rows, takes_text};
 pub(crate) use closed::subject;
-pub(crate) use content::{CardCache, Shown, assumed_words};
+pub(crate) use content::{CardCache, Shown, assumed_words, judgement};
 pub(crate) use draw::ApprovalPane;
 pub(crate) use policy::{ROWS as POLICY_ROWS, draw as draw_policy};
 
-use crate::model::Request;
+use crate::model::{QuestionChoice, Request, RequestKind};
 use crate::state::SessionState;
 use crate::tui::ui_state::UiState;
+
+/// The answers of a request to pick from in the panel: those of its only question.
+pub(crate) fn choices(request: &Request) -> &[QuestionChoice] {
+    match &request.kind {
+        RequestKind::Questions { questions } => match questions.as_slice() {
+            [only] => &only.choices,
+            _ => &[],
+        },
+        _ => &[],
+    }
+}
 
 /// The request in the panel: the one the person turned to, else the oldest.
 pub(crate) fn current<'s>(state: &'s SessionState, ui: &UiState) -> Option<&'s Request> {

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::{Digest, TaskId};
+use crate::model::{Digest, TaskId, TaskNode};
 use crate::planning::drawing::{Drawing, Flow, Size, Viewport, Zoom};
-use crate::planning::layout::{Graph, Layout, layout, relayout};
+use crate::planning::layout::{Graph, Item, Layout, layout, relayout};
 use crate::state::PlanRevision;
 use crate::text::{clean_line, display_width};
 
@@ -14,6 +14,16 @@ pub(super) const BOX_PADDING: u16 = 4;
 const BOX_TEXT: (usize, usize) = (14, 22);
 /// The widest id on a chip.
 pub(super) const CHIP_ID: usize = 14;
+
+/// Columns of chips that go from top to bottom: with a title, with less of one, without.
+const CHIP_TITLE: [u16; 4] = [64, 44, 30, 0];
+/// More of a title than any chip has room for.
+const TITLE: usize = 80;
+/// From so many rows on a graph may go from top to bottom.
+const TALL: u16 = 30;
+
+/// What a drawing is made for: zoom, columns of a box or chip, direction.
+type Key = (Zoom, u16, Flow);
 
 /// One revision, laid out.
 #[derive(Debug)]
@@ -27,9 +37,11 @@ pub(crate) struct Placed {
     /// Edges of everything that the selected task needs or frees, and which task that is.
     pub(crate) lit_edges: Vec<bool>,
     lit_for: Option<u32>,
-    drawings: HashMap<(Zoom, u16), Drawing>,
+    drawings: HashMap<Key, Drawing>,
     /// The columns of a box whose id is never cut.
     roomy: u16,
+    /// The columns of a chip whose title is never cut.
+    titled: u16,
     chips: Vec<Size>,
 }
 
@@ -38,8 +50,10 @@ pub(crate) struct Placed {
 pub(crate) struct GraphCache {
     placed: Option<Placed>,
     pub(crate) zoom: Zoom,
-    /// Columns of a box, frame included.
-    box_width: u16,
+    /// Columns of a box, frame included, or of a chip with its title; 0 for those that are as wide as their ids.
+    columns: u16,
+    /// Which way the edges go.
+    pub(crate) flow: Flow,
     pub(crate) view: Viewport,
 }
 
@@ -69,29 +83,55 @@ impl GraphCache {
 
     /// The drawing at the zoom in use.
     pub(crate) fn drawing(&self) -> Option<&Drawing> {
-        self.placed.as_ref()?.drawings.get(&self.key(self.zoom))
+        self.placed.as_ref()?.drawings.get(&self.key())
     }
 
-    /// Chooses the zoom: the one asked for, or the largest that fits. Boxes give up width before they give up.
-    pub(crate) fn choose(&mut self, asked: Option<Zoom>, (width, height): (u16, u16)) {
+    /// Chooses zoom and direction: the zoom asked for, or the largest that fits. Boxes give up width before they give
+    /// up, and what does not fit from left to right may fit from top to bottom where there are rows for it.
+    pub(crate) fn choose(&mut self, asked: Option<Zoom>, room: (u16, u16)) {
         let Some(placed) = &mut self.placed else { return };
         let tight = BOX_TEXT.0 as u16 + BOX_PADDING;
-        let widths = [placed.roomy, tight];
-        let mut fits = |columns: u16| {
-            let drawing = placed.draw((Zoom::Boxes, columns));
-            drawing.width <= i32::from(width) && drawing.height <= i32::from(height)
+        let boxes = [placed.roomy, tight].map(|columns| (Zoom::Boxes, columns));
+        let bare = [(Zoom::Chips, 0)];
+        let down: Vec<(Zoom, u16)> =
+            CHIP_TITLE.map(|columns| (Zoom::Chips, columns.min(placed.titled))).to_vec();
+        let tall = room.1 >= TALL;
+        let mut first = |zooms: &[(Zoom, u16)], flow: Flow| {
+            let fits = |(zoom, columns): &&(Zoom, u16)| placed.fits((*zoom, *columns, flow), room);
+            zooms.iter().find(fits).map(|(_, columns)| (*columns, flow))
         };
-        let fitting = widths.into_iter().find(|columns| fits(*columns));
-        self.box_width = fitting.unwrap_or(tight);
-        self.zoom = asked.unwrap_or(if fitting.is_some() { Zoom::Boxes } else { Zoom::Chips });
-        let key = self.key(self.zoom);
+        let mut of_boxes = || {
+            first(&boxes, Flow::Right)
+                .or_else(|| tall.then(|| first(&boxes, Flow::Down)).flatten())
+                .map(|way| (Zoom::Boxes, way))
+        };
+        let found = match asked {
+            None | Some(Zoom::Boxes) => of_boxes(),
+            Some(Zoom::Chips | Zoom::Dots) => None,
+        };
+        let found = found.or_else(|| {
+            (asked.is_none() || asked == Some(Zoom::Chips)).then(|| {
+                first(&bare, Flow::Right)
+                    .or_else(|| tall.then(|| first(&down, Flow::Down)).flatten())
+                    .map(|way| (Zoom::Chips, way))
+            })?
+        });
+        let (zoom, (columns, flow)) = found.unwrap_or((Zoom::Chips, (0, Flow::Right)));
+        self.zoom = asked.unwrap_or(zoom);
+        self.flow = flow;
+        self.columns = match self.zoom {
+            Zoom::Boxes if columns == 0 => tight,
+            Zoom::Dots => 0,
+            Zoom::Boxes | Zoom::Chips => columns,
+        };
+        let key = self.key();
         if let Some(placed) = &mut self.placed {
             placed.draw(key);
         }
     }
 
-    fn key(&self, zoom: Zoom) -> (Zoom, u16) {
-        (zoom, if zoom == Zoom::Boxes { self.box_width } else { 0 })
+    fn key(&self) -> Key {
+        (self.zoom, self.columns, self.flow)
     }
 
     /// Rows the drawing takes.
@@ -129,6 +169,10 @@ impl Placed {
             None => layout(&graph),
         };
         let (roomy, chips) = sizes(&ids);
+        let title = |task: &TaskNode| display_width(&clean_line(&task.description)).min(TITLE);
+        let titled =
+            plan.tasks.iter().zip(&chips).map(|(task, chip)| title(task) + usize::from(chip.w));
+        let titled = titled.max().unwrap_or(0) as u16 + 4;
         Self {
             hash: revision.hash.clone(),
             ids,
@@ -140,6 +184,7 @@ impl Placed {
             edges,
             drawings: HashMap::new(),
             roomy,
+            titled,
             chips,
         }
     }
@@ -162,14 +207,38 @@ impl Placed {
         ids.iter().map(|id| index.get(id).copied()).collect()
     }
 
-    fn draw(&mut self, (zoom, columns): (Zoom, u16)) -> &Drawing {
-        self.drawings.entry((zoom, columns)).or_insert_with(|| {
+    /// Whether a drawing fits. What cannot fit is not drawn to find out.
+    fn fits(&mut self, key: Key, (width, height): (u16, u16)) -> bool {
+        let (zoom, columns, flow) = key;
+        let layers = self.layout.layers.len();
+        let most =
+            |layer: &Vec<Item>| layer.iter().filter(|item| matches!(item, Item::Node(_))).count();
+        let widest = self.layout.layers.iter().map(most).max().unwrap_or(0);
+        let (w, h) = match zoom {
+            Zoom::Boxes => (usize::from(columns), 4),
+            Zoom::Chips | Zoom::Dots => (usize::from(columns.max(1)), 1),
+        };
+        let (across, along) = match flow {
+            Flow::Right => (layers * w, widest * h),
+            Flow::Down => (widest * w, layers * h),
+        };
+        if across > usize::from(width) || along > usize::from(height) {
+            return false;
+        }
+        let drawing = self.draw(key);
+        drawing.width <= i32::from(width) && drawing.height <= i32::from(height)
+    }
+
+    fn draw(&mut self, key: Key) -> &Drawing {
+        let (zoom, columns, flow) = key;
+        self.drawings.entry(key).or_insert_with(|| {
             let sizes = match zoom {
                 Zoom::Boxes => vec![Size { w: columns, h: 4 }; self.ids.len()],
+                Zoom::Chips if columns > 0 => vec![Size { w: columns, h: 1 }; self.ids.len()],
                 Zoom::Chips => self.chips.clone(),
                 Zoom::Dots => Vec::new(),
             };
-            Drawing::new(&self.layout, &sizes, zoom, Flow::Right)
+            Drawing::new(&self.layout, &sizes, zoom, flow)
         })
     }
 }

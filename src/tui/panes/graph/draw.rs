@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::cache::{CHIP_ID, GraphCache};
 use super::{content, zoom_word};
-use crate::planning::drawing::{BoxAt, Drawing, Marks, Role as Part, Viewport, Zoom};
+use crate::planning::drawing::{BoxAt, Drawing, Flow, Marks, Role as Part, Viewport, Zoom};
 use crate::state::RunPhase;
 use crate::text::{clean_line, truncate_middle};
 use crate::tui::areas::SizeClass;
@@ -61,10 +61,12 @@ impl GraphCache {
     }
 }
 
-/// Moves a view as little as possible so that it shows a span with some air.
+/// Moves a view as little as possible so that it shows a span with some air. What is far away is shown in the middle,
+/// with what is around it.
 fn into_view(offset: i32, room: i32, at: i32, size: i32) -> i32 {
     let air = MARGIN.min((room - size).max(0) / 2);
-    offset.max(at + size + air - room).min(at - air)
+    let moved = offset.max(at + size + air - room).min(at - air);
+    if (moved - offset).abs() > room / 2 && size < room { at - (room - size) / 2 } else { moved }
 }
 
 /// Keeps a view on the drawing. One that fits whole stands still, a margin from the edge.
@@ -93,12 +95,13 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 /// Zoom and following, as the rule and the tab row say it.
 pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
     let zoom = zoom_word(cx.graph.zoom);
+    let way = if cx.graph.flow == Flow::Down { " · downwards" } else { "" };
     let how = match cx.mode {
         Mode::Saved | Mode::ScrubbedBack => " · as it was",
         _ if cx.ui.graph.following => " · following",
         _ => "",
     };
-    format!("{zoom}{how}")
+    format!("{zoom}{way}{how}")
 }
 
 /// The size of the plan, as the rule says it.
@@ -298,6 +301,16 @@ impl Painter<'_, '_> {
                 let (start, first) = flag.unwrap_or((" ", style));
                 line.put(start, first).put(&text, style);
             }
+            // A chip that is wider than its id has room for the title.
+            let title =
+                self.cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
+            if let Some(node) = title.filter(|_| line.left() > 6) {
+                let status = self.cx.state.tasks.row(task).status;
+                let words = content::title(node, status);
+                line.skip(if selected { 1 } else { 2 });
+                let room = line.left() - 1;
+                line.column(&words, room, self.cx.style(Role::Text));
+            }
         });
     }
 
@@ -314,6 +327,26 @@ impl Painter<'_, '_> {
         }
     }
 
+    /// The corner for the overview: the lower right one, unless the selected task stands there.
+    fn free_corner(&self, width: u16, height: u16) -> Rect {
+        let body = self.body;
+        let (right, below) = (body.right() - width - 1, body.bottom() - height);
+        let at = |x, y| Rect { x, y, width, height };
+        let corners = [at(right, below), at(right, body.y), at(body.x + 1, below)];
+        let selected = selected(self.cx).and_then(|task| self.drawing.box_of(task as u32));
+        let hides = |corner: &Rect| {
+            selected.is_some_and(|found| {
+                let left = found.x - self.view.x + i32::from(body.x);
+                let top = found.y - self.view.y + i32::from(body.y);
+                left <= i32::from(corner.right())
+                    && left + found.w >= i32::from(corner.x) - 1
+                    && top < i32::from(corner.bottom())
+                    && top + found.h > i32::from(corner.y)
+            })
+        };
+        corners.into_iter().find(|corner| !hides(corner)).unwrap_or(corners[0])
+    }
+
     /// Shows where the view is in a drawing that is larger than the pane.
     fn minimap(&self, buf: &mut Buffer) {
         let (width, height) = MINIMAP;
@@ -321,12 +354,7 @@ impl Painter<'_, '_> {
         if !larger || self.body.width < 4 * width || self.body.height < 3 * height {
             return;
         }
-        let corner = Rect {
-            x: self.body.right() - width - 1,
-            y: self.body.bottom() - height,
-            width,
-            height,
-        };
+        let corner = self.free_corner(width, height);
         for y in corner.y..corner.bottom() {
             for x in corner.x.saturating_sub(1)..corner.right() {
                 buf[(x, y)].reset();
@@ -383,7 +411,9 @@ mod tests {
     #[test]
     fn a_view_moves_only_as_far_as_needed() {
         assert_eq!(into_view(0, 40, 10, 18), 0);
-        assert_eq!(into_view(0, 40, 50, 18), 30);
+        assert_eq!(into_view(0, 40, 36, 18), 16);
+        // What is far away comes into the middle.
+        assert_eq!(into_view(0, 40, 50, 18), 39);
         assert_eq!(into_view(60, 40, 50, 18), 48);
         // A box wider than the view shows its left end.
         assert_eq!(into_view(0, 10, 50, 18), 50);

@@ -1,7 +1,8 @@
-//! Moving the selection: along edges to the left and right, inside a layer up and down.
+//! Moving the selection: along edges the way they go, inside a layer across.
 
 use super::cache::GraphCache;
 use crate::model::TaskId;
+use crate::planning::drawing::Flow;
 use crate::planning::layout::{Item, Layout};
 use crate::state::SessionState;
 
@@ -22,6 +23,14 @@ pub(crate) fn moved(
     step: Step,
 ) -> Option<TaskId> {
     let layout = &cache.placed()?.layout;
+    // Where edges go down, up and down go along them.
+    let step = match (cache.flow, step) {
+        (Flow::Right, step) => step,
+        (Flow::Down, Step::Left) => Step::Up,
+        (Flow::Down, Step::Right) => Step::Down,
+        (Flow::Down, Step::Up) => Step::Left,
+        (Flow::Down, Step::Down) => Step::Right,
+    };
     let node = match selected.and_then(|id| state.tasks.position(id)) {
         Some(task) => target(layout, state, task, step)?,
         None => layout.layers.first()?.iter().copied().find_map(node_of)? as usize,
@@ -99,6 +108,20 @@ mod tests {
         let layer = walk("api", &[Step::Up, Step::Up, Step::Down, Step::Down, Step::Down]);
         assert!(layer.iter().all(|id| ["api", "bench"].contains(&id.as_str())), "{layer:?}");
         assert!(layer.contains(&"bench".to_owned()));
+    }
+
+    #[test]
+    fn where_edges_go_down_the_keys_turn_with_them() {
+        let state = Fixture::release().approved().state();
+        let mut cache = GraphCache::default();
+        cache.flow = Flow::Down;
+        cache.place(state.plan.current.as_deref());
+        let from = TaskId::from("audit");
+        let step = |from: &TaskId, step| moved(&cache, &state, Some(from), step);
+        assert_eq!(step(&from, Step::Down), Some("api".into()));
+        assert_eq!(step(&"api".into(), Step::Up), Some(from.clone()));
+        let beside = [Step::Left, Step::Right].map(|way| step(&"api".into(), way));
+        assert!(beside.contains(&Some("bench".into())), "{beside:?}");
     }
 
     #[test]

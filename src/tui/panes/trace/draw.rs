@@ -95,7 +95,11 @@ pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
         Kinds::All => String::new(),
         kinds => format!(" · {}", kinds.word()),
     };
-    format!("{which}{kinds}{how}")
+    let role = match cx.ui.trace.role {
+        Some(role) => format!(" · prdv {}", role.as_str()),
+        None => String::new(),
+    };
+    format!("{which}{kinds}{role}{how}")
 }
 
 fn count(cx: &PaneContext<'_>) -> String {
@@ -109,9 +113,12 @@ fn count(cx: &PaneContext<'_>) -> String {
 }
 
 fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let text = match cx.ui.trace.only {
-        Some(_) => "nothing has happened to this task yet",
-        None => "nothing has happened yet",
+    let ui = &cx.ui.trace;
+    let text = match (&ui.only, ui.role, ui.kinds) {
+        (_, Some(_), _) => "no step of an agent belongs to this part of its loop",
+        (_, None, kinds) if kinds != Kinds::All => "there are no steps of these kinds",
+        (Some(_), ..) => "nothing has happened to this task yet",
+        (None, ..) => "nothing has happened yet",
     };
     Line::new(buf, Rect { height: body.height.min(1), ..body })
         .skip(2)

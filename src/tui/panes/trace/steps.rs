@@ -1,39 +1,76 @@
-//! Which steps there are to show: all of them, those of one task, those of some kinds.
+//! Which steps there are to show: all of them, those of one task, of some kinds, of one part of the agents' loops.
 
 use super::kinds::Kinds;
 use crate::model::{Seq, TaskId};
+use crate::planning::executor::Prdv;
+use crate::replay::{History, SourceError};
 use crate::state::timeline::{Step, Timeline};
+use crate::state::trace::{EntryKind, prdv};
+use crate::tui::ui_state::TraceUi;
+
+/// How many steps are read in one go, where a step must be read to know whether it passes.
+const GULP: usize = 2_000;
 
 /// The positions of the steps that pass, extended as the session grows.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     task: Option<TaskId>,
     kinds: Kinds,
+    role: Option<Prdv>,
     positions: Vec<u32>,
     scanned: usize,
 }
 
 impl Filter {
-    /// Takes in what is new. A change of task or kinds starts over.
-    pub(super) fn update(&mut self, task: Option<&TaskId>, kinds: Kinds, timeline: &Timeline) {
-        let same = self.task.as_ref() == task && self.kinds == kinds;
+    /// Takes in what is new. Another wish starts over. Where steps have to be read it may stay
+    /// [behind](Self::is_behind), so that keys stay quick.
+    pub(super) fn update(
+        &mut self,
+        ui: &TraceUi,
+        timeline: &Timeline,
+        history: &mut History,
+    ) -> Result<(), SourceError> {
+        let same = self.task == ui.only && self.kinds == ui.kinds && self.role == ui.role;
         if !same || self.scanned > timeline.len() {
-            *self = Self { task: task.cloned(), kinds, ..Self::default() };
+            let (task, kinds, role) = (ui.only.clone(), ui.kinds, ui.role);
+            *self = Self { task, kinds, role, ..Self::default() };
         }
         if !self.is_on() {
-            return;
+            return Ok(());
         }
-        for (position, step) in (self.scanned..).zip(timeline.steps_from(self.scanned)) {
+        let mut read = 0;
+        let from = self.scanned;
+        for (position, step) in (from..).zip(timeline.steps_from(from)) {
             let about = self.task.as_ref().is_none_or(|task| timeline.is_about(&step, task));
             if about && self.kinds.has(step.kind) {
-                self.positions.push(position as u32);
+                let passes = match self.role {
+                    None => true,
+                    Some(_) if !is_agents(step.kind) => false,
+                    Some(role) => {
+                        read += 1;
+                        let record = history.record(step.seq)?;
+                        record.is_some_and(|record| prdv(&record.event) == Some(role.as_str()))
+                    }
+                };
+                if passes {
+                    self.positions.push(position as u32);
+                }
+            }
+            self.scanned = position + 1;
+            if read >= GULP {
+                break;
             }
         }
-        self.scanned = timeline.len();
+        Ok(())
+    }
+
+    /// Whether there are steps that have not been looked at.
+    pub(super) fn is_behind(&self, timeline: &Timeline) -> bool {
+        self.is_on() && self.scanned < timeline.len()
     }
 
     fn is_on(&self) -> bool {
-        self.task.is_some() || self.kinds != Kinds::All
+        self.task.is_some() || self.kinds != Kinds::All || self.role.is_some()
     }
 
     /// How many steps there are to show.
@@ -56,4 +93,9 @@ impl Filter {
             steps
         }
     }
+}
+
+/// Whether agents say steps of this kind, so that they have a part of a loop.
+fn is_agents(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Thought | EntryKind::Action | EntryKind::Observed)
 }

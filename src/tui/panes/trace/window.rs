@@ -61,7 +61,7 @@ impl TraceCache {
         width: u16,
         height: u16,
     ) -> Result<(), SourceError> {
-        self.filter.update(ui.only.as_ref(), ui.kinds, source.timeline);
+        self.filter.update(ui, source.timeline, source.history)?;
         if self.width != usize::from(width) || self.wrapped.len() > KEPT {
             self.wrapped.clear();
             self.width = usize::from(width);
@@ -127,6 +127,11 @@ impl TraceCache {
     /// Whether a step is the last one that is not after the cursor of a replay.
     pub(crate) fn is_last(&self, timeline: &Timeline, seq: Seq) -> bool {
         self.filter.up_to(seq, timeline) >= self.so_far
+    }
+
+    /// Whether steps are still being picked out.
+    pub(crate) fn is_behind(&self, timeline: &Timeline) -> bool {
+        self.filter.is_behind(timeline)
     }
 
     fn seq(&self, index: Option<usize>, source: &Source<'_>) -> Option<Seq> {

@@ -7,11 +7,17 @@ use crate::tui::panes::approval::content::CardLine;
 use crate::tui::theme::Role;
 use crate::tui::widgets::counted;
 
+/// What the first line begins with.
+pub(in super::super) const HEADING: &str = "Confidence ";
 /// The cells of a full bar.
 const BAR: usize = 60;
 
-/// Figures, bar, threshold and parts; below them the rules that are broken.
-pub(in super::super) fn lines(judgement: &StageJudgement, width: usize) -> Vec<CardLine> {
+/// Figures, bar, threshold and parts; below them what the parts are made of, if asked for, and the rules that are broken.
+pub(in super::super) fn lines(
+    judgement: &StageJudgement,
+    terms: bool,
+    width: usize,
+) -> Vec<CardLine> {
     let confidence = &judgement.confidence;
     let settings = ConfidenceSettings::default();
     let mut lines = vec![Vec::new(), headline(judgement, settings.confidence_continue)];
@@ -33,6 +39,9 @@ pub(in super::super) fn lines(judgement: &StageJudgement, width: usize) -> Vec<C
         legend.push((figures, part.role));
     }
     lines.push(legend);
+    if terms {
+        lines.extend(parts.iter().flat_map(|part| part_terms(part, judgement)));
+    }
     for found in &judgement.violations {
         let role = if found.severity == Severity::Warning { Role::Dim } else { Role::Failed };
         let text = format!("{} {}: {}", found.rule, found.severity.as_str(), found.message);
@@ -71,6 +80,40 @@ fn parts(confidence: &Confidence, weights: &ConfidenceWeights) -> Vec<Part> {
     }
 }
 
+/// What a part is made of: its share of the whole, then the terms that give its value.
+fn part_terms(part: &Part, judgement: &StageJudgement) -> Vec<CardLine> {
+    let figure = |value: f64| units::confidence(value, 2);
+    let share = units::confidence(part.weight * part.value, 3);
+    let mut lines = vec![vec![
+        (format!("   {} {:<34}", part.glyph, part.name), part.role),
+        (format!("{} × {} = {share}", figure(part.value), figure(part.weight)), Role::Text),
+    ]];
+    let mut row = |name: &str, text: String| {
+        let name = crate::text::fit(&clean_line(name), 34).into_owned();
+        lines.push(vec![(format!("     {name}"), Role::Dim), (text, Role::Text)]);
+    };
+    match part.role {
+        Role::PartModel => row("how sure the model says it is", figure(part.value)),
+        Role::PartRules => {
+            let count = |severity| {
+                let found = judgement.violations.iter().filter(|found| found.severity == severity);
+                found.count()
+            };
+            row("rules broken for good, 0 in all", count(Severity::Fatal).to_string());
+            row("rules broken, less .15 each", count(Severity::Repairable).to_string());
+            row("warnings, less .03, at most .15", count(Severity::Warning).to_string());
+        }
+        _ => {
+            for term in &judgement.confidence.terms {
+                let share = units::confidence(term.weight * term.value, 3);
+                let text = format!("{} × {} = {share}", figure(term.value), figure(term.weight));
+                row(&term.name, text);
+            }
+        }
+    }
+    lines
+}
+
 fn bar(parts: &[Part], cells: usize) -> CardLine {
     let mut line: CardLine = vec![("   ".to_owned(), Role::Dim)];
     let (mut sum, mut drawn) = (0.0, 0);
@@ -95,7 +138,7 @@ fn headline(judgement: &StageJudgement, needed: f64) -> CardLine {
         judgement.violations.iter().filter(|found| found.severity == Severity::Warning).count();
     let broken = judgement.violations.len() - warnings;
     vec![
-        (format!("Confidence {}", units::confidence(confidence.value, 3)), Role::Text),
+        (format!("{HEADING}{}", units::confidence(confidence.value, 3)), Role::Text),
         (format!("   {word}"), role),
         (format!(", {} needed   ", units::confidence(needed, 2)), Role::Dim),
         (
@@ -108,7 +151,7 @@ fn headline(judgement: &StageJudgement, needed: f64) -> CardLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Stage;
+    use crate::model::{Stage, Term};
 
     fn judged(self_score: Option<f64>, rules: f64, heuristics: f64, value: f64) -> Vec<String> {
         let confidence = Confidence {
@@ -122,7 +165,7 @@ mod tests {
             may_advance: true,
         };
         let judgement = StageJudgement { confidence, violations: vec![] };
-        lines(&judgement, 76)
+        lines(&judgement, false, 76)
             .iter()
             .map(|line| line.iter().map(|(text, _)| text.as_str()).collect())
             .collect()
@@ -135,6 +178,34 @@ mod tests {
         assert_eq!((count('█'), count('▓'), count('▒'), count('░')), (24, 17, 9, 10));
         assert_eq!(lines[3].find('^'), Some(3 + 42));
         assert!(lines[4].contains("█ model .80 × .50"), "{}", lines[4]);
+    }
+
+    #[test]
+    fn the_terms_add_up_to_their_part() {
+        let term = |name: &str, weight, value| Term { name: name.into(), weight, value };
+        let confidence = Confidence {
+            stage: Stage::Schedule,
+            value: 0.838,
+            self_score: Some(0.8),
+            rules: 0.94,
+            heuristics: 0.78,
+            terms: vec![term("slack", 0.6, 0.9), term("spread", 0.4, 0.6)],
+            verdict: Verdict::Continue,
+            may_advance: true,
+        };
+        let judgement = StageJudgement { confidence, violations: vec![] };
+        let text: Vec<String> = lines(&judgement, true, 76)
+            .iter()
+            .map(|line| line.iter().map(|(text, _)| text.as_str()).collect())
+            .collect();
+        let shows = |name: &str, figures: &str| {
+            let found = |line: &&String| line.trim_start().starts_with(name);
+            assert!(text.iter().filter(found).any(|line| line.ends_with(figures)), "{text:#?}");
+        };
+        shows("█ model", ".80 × .50 = .400");
+        shows("▒ checks", ".78 × .20 = .156");
+        shows("slack", ".90 × .60 = .540");
+        shows("spread", ".60 × .40 = .240");
     }
 
     #[test]
