@@ -87,12 +87,12 @@ fn no_key_says_yes_before_the_last_line_was_seen() {
     let mut shown = settled(&Fixture::release(), 80, 24);
     shown.press(&["a"]);
     assert_eq!(shown.sent(), None);
-    assert!(shown.text(80, 24).contains("3 more lines below, j scrolls to them"));
+    assert!(shown.text(80, 24).contains("5 more lines below, j scrolls to them"));
     // Saying no needs no reading.
     shown.press(&["x"]);
     assert_eq!(shown.sent(), Some(answer(ChoiceAction::Abandon)));
     let mut shown = settled(&Fixture::release(), 80, 24);
-    shown.press(&["j", "j", "j"]);
+    shown.press(&["j", "j", "j", "j", "j"]);
     shown.draw(80, 24);
     shown.press(&["k", "k", "a"]);
     assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
@@ -463,7 +463,7 @@ fn a_card_can_be_read_from_end_to_end() {
 #[test]
 fn the_last_line_below_is_one_line() {
     let mut shown = settled(&Fixture::release(), 80, 24);
-    shown.press(&["j", "j", "a"]);
+    shown.press(&["j", "j", "j", "j", "a"]);
     assert!(shown.text(80, 24).contains("1 more line below, j scrolls to it"));
 }
 
