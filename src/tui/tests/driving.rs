@@ -191,7 +191,6 @@ fn skipping_asks_about_dependents() {
     let mut shown = Fixture::running().live();
     shown.screen.ui.select("tests".into());
     shown.press(&["S"]);
-    insta::assert_snapshot!("skip_80x24", shown.frame(80, 24));
     shown.press(&["d"]);
     assert_eq!(
         shown.sent(),
@@ -398,7 +397,6 @@ fn a_running_task_is_stopped_only_after_a_question() {
     assert!(shown.text(120, 40).contains("X stop it"));
     shown.press(&["X"]);
     assert_eq!(shown.sent(), None);
-    insta::assert_snapshot!("stop_80x24", shown.frame(80, 24));
     shown.press(&["n"]);
     assert_eq!(shown.sent(), None);
     shown.press(&["X", "y"]);
@@ -533,7 +531,6 @@ fn an_action_says_why_its_tool_was_taken() {
 fn how_many_run_at_once_has_a_key() {
     let mut shown = settled(&Fixture::running(), 80, 24);
     shown.press(&["J", "5"]);
-    insta::assert_snapshot!("jobs_80x24", shown.frame(80, 24));
     shown.press(&["Enter"]);
     assert_eq!(shown.sent(), Some(Command::SetJobs { jobs: 5 }));
     shown.press(&["J", "x", "Enter"]);
