@@ -507,12 +507,21 @@ pub fn find(store: &Store, name: &str) -> anyhow::Result<SessionId> {
 
 /// The answer to a name that no session has.
 pub fn no_session(name: &str) -> anyhow::Error {
-    let what = if name == "last" {
-        "there is no saved session yet".to_owned()
+    let problem = if name == "last" {
+        Problem::usage("there is no saved session yet")
+            .remedy("planwright \"your goal\" or planwright run plan.toml makes one")
     } else {
-        format!("no session begins with `{name}`")
+        Problem::usage(format!("no session begins with `{name}`"))
+            .remedy("planwright sessions list shows what there is")
     };
-    Problem::usage(what).remedy("planwright sessions list shows what there is").into()
+    problem.into()
+}
+
+/// The answer to the number of an event that a session does not have.
+pub fn no_event(id: &SessionId, head: Seq, number: u64) -> anyhow::Error {
+    Problem::usage(format!("session {} has events 1 to {head}, not {number}", id.short()))
+        .remedy(format!("planwright replay {} shows them with their numbers", id.short()))
+        .into()
 }
 
 /// Follows a session that another process may write: the number of its last durable event, looked at four times a second.

@@ -278,6 +278,9 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
     !(0..state.tasks.len()).any(|task| busy(task) || may_start(task))
 }
 
+/// The column in which the body of a readable line begins.
+pub const BODY: usize = 33;
+
 /// One line for a person.
 pub fn readable(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) -> String {
     let time = entry.at.to_zoned(time_zone.clone()).strftime("%H:%M:%S").to_string();

@@ -39,11 +39,7 @@ pub fn plan_fork(
     let head = past.head()?;
     let at = at.unwrap_or(head);
     if at == Seq::START || at > head {
-        return Err(Problem::usage(format!(
-            "session {} has events 1 to {head}, not {at}",
-            id.short()
-        ))
-        .into());
+        return Err(super::no_event(id, head, at.0));
     }
     let state = past.state_at(at)?;
     let imported = state.session.foreign || store.session(id)?.imported.is_some();

@@ -213,6 +213,7 @@ fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
             "could not read the calendar {}: {error}",
             path.display()
         ))
+        .remedy("name an .ics file that can be read with --calendar, or leave it out")
     })?;
     let zone = TimeZone::system();
     let now = Timestamp::now();
@@ -345,6 +346,10 @@ fn gated(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_js
 
 /// Refuses a goal that cannot be planned before a session is made of it.
 pub fn check_goal(goal: &str) -> Result<(), crate::cli::Problem> {
+    if goal.trim().is_empty() {
+        return Err(crate::cli::Problem::usage("the goal is empty")
+            .remedy("say what you want to get done: planwright \"learn Rust, 5 hours a week\""));
+    }
     if goal.trim().chars().count() > PlanContext::MAX_GOAL_CHARS {
         return Err(crate::cli::Problem::failed(format!(
             "the goal has more than {} characters",

@@ -77,6 +77,19 @@ pub fn items(
     items
 }
 
+/// What comes next after today, over all plans.
+pub fn next(
+    sessions: &[(SessionInfo, Arc<SessionState>)],
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Option<TodayItem> {
+    let of_plan = |(info, state): &(SessionInfo, Arc<SessionState>)| {
+        let due = state.next_due(now, zone)?;
+        Some(TodayItem { session: info.id.clone(), plan: state.session.title.clone(), due })
+    };
+    sessions.iter().filter_map(of_plan).min_by_key(|item| item.due.start)
+}
+
 /// How full this week is over all plans that are approved.
 pub fn week(
     sessions: &[(SessionInfo, Arc<SessionState>)],

@@ -48,7 +48,7 @@ fn explain(rule: &str) -> anyhow::Result<Exit> {
         let problem = Problem::usage(format!("there is no rule `{rule}`"));
         return Err(match near {
             Some(near) => problem.remedy(format!("did you mean {near}?")),
-            None => problem,
+            None => problem.remedy("rules are named as in the findings of check, such as G111"),
         }
         .into());
     };

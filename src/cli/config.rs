@@ -229,12 +229,8 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             Settings::load(&path, true).unwrap()
         };
-        let mut as_written = read(&template());
-        // Empty tables are set and say nothing.
-        as_written.models.limits.origin = crate::config::Origin::BuiltIn;
-        as_written.confidence_weights.origin = crate::config::Origin::BuiltIn;
-        as_written.planning.policy.origin = crate::config::Origin::BuiltIn;
-        assert_eq!(as_written, Settings::default());
+        let as_written = read(&template());
+        assert_eq!(as_written, Settings::default(), "values and origins");
         let filled = read(&in_force());
         assert_eq!(values(&filled), values(&Settings::default()));
         let notebook = || std::sync::Arc::new(MemoryNotebook::default());

@@ -8,13 +8,14 @@ use clap::Args;
 use super::plan;
 use super::session::{attend, block_on, needs_screen};
 use super::{Exit, Out, Problem, Shared};
-use crate::app::{self, App, ReadyPlan};
+use crate::app::{App, ReadyPlan};
+use crate::event::{Event, PlanEvent, Record};
 use crate::exchange::bundled;
 use crate::headless::Answers;
 use crate::model::Seq;
 use crate::planning::{graph, plan_file};
 use crate::replay::{History, MemorySource};
-use crate::tui::{ExitReason, SessionView, UiSettings};
+use crate::tui::{self, ExitReason, SessionView, UiSettings};
 
 #[derive(Debug, Args)]
 pub struct DemoArgs {
@@ -42,9 +43,11 @@ pub(super) fn demo(shared: &Shared, args: &DemoArgs) -> anyhow::Result<Exit> {
     }
     let (id, records) = bundled::run()?;
     let head = records.last().map_or(Seq::START, |record| record.seq);
-    let at = args.at.unwrap_or(1);
+    let at = args.at.unwrap_or_else(|| opening(&records).0);
     if at == 0 || at > head.0 {
-        return Err(Problem::usage(format!("the demo has events 1 to {head}, not {at}")).into());
+        return Err(Problem::usage(format!("the demo has events 1 to {head}, not {at}"))
+            .remedy("name one of those with --at, or leave it out to begin with the plan")
+            .into());
     }
     let mut history = History::new(MemorySource::new(records));
     if shared.headless {
@@ -70,9 +73,17 @@ pub(super) fn demo(shared: &Shared, args: &DemoArgs) -> anyhow::Result<Exit> {
     })
 }
 
+/// Where the recorded run is opened: at the first moment at which there is a plan to see.
+pub(super) fn opening(records: &[Record]) -> Seq {
+    let shows = |record: &&Record| matches!(record.event, Event::Plan(PlanEvent::Proposed { .. }));
+    records.iter().find(shows).map_or(Seq(1), |record| record.seq)
+}
+
 /// Shows the recorded run until the person leaves it.
 pub(super) async fn watch(view: SessionView, settings: &UiSettings) -> anyhow::Result<Exit> {
-    let exit = app::show(view, settings).await?;
+    let exit = tui::run_session(view, settings).await?;
+    // It has no id here: it is not among the person's sessions.
+    Out::new().line("That was a recorded run; nothing was run and nothing is kept.")?;
     Ok(match exit.reason {
         ExitReason::Signal(signal) => Exit::for_signal(signal),
         ExitReason::TerminalGone => Exit::for_signal("SIGHUP"),
@@ -86,7 +97,7 @@ fn wants_to_run() -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(false);
     }
-    print!("Run this plan yourself? It only waits and prints, and asks before it starts. [y/N] ");
+    print!("Run this plan yourself? Its commands only wait and print. [y/N] ");
     std::io::stdout().flush()?;
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;

@@ -96,7 +96,8 @@ fn print(
             continue;
         }
         for line in check.lines(width) {
-            out.line(crate::text::clean_line(&redactor.redact(&line)).trim_end())?;
+            let clean = crate::text::clean_line(&redactor.redact(&line)).into_owned();
+            out.hanging(&clean, Check::INDENT + width)?;
         }
     }
     if !shared.json {

@@ -1,8 +1,8 @@
 //! Completions and the man page, generated from the same definition that parses the command line.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 
 use super::{Cli, Exit, Out};
 
@@ -14,6 +14,12 @@ pub(super) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn man() -> anyhow::Result<Exit> {
+    Out::new().text(&page()?)?;
+    Ok(Exit::Success)
+}
+
+/// One page for everything: each subcommand as a section of its own.
+fn page() -> io::Result<String> {
     let mut page = Vec::new();
     let mut command = Cli::command();
     command.build();
@@ -23,16 +29,49 @@ pub(super) fn man() -> anyhow::Result<Exit> {
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    // One page for everything: each subcommand as a section of its own.
-    for subcommand in command.get_subcommands() {
-        let man = clap_mangen::Man::new(subcommand.clone());
-        writeln!(page, ".SH \"PLANWRIGHT {}\"", subcommand.get_name().to_uppercase())?;
-        man.render_synopsis_section(&mut page)?;
-        man.render_description_section(&mut page)?;
-        man.render_options_section(&mut page)?;
-    }
+    sections(&command, "planwright", &mut page)?;
     man.render_extra_section(&mut page)?;
     man.render_version_section(&mut page)?;
-    Out::new().text(&String::from_utf8_lossy(&page))?;
-    Ok(Exit::Success)
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+fn sections(command: &Command, name: &str, page: &mut Vec<u8>) -> io::Result<()> {
+    for subcommand in command.get_subcommands() {
+        let name = format!("{name} {}", subcommand.get_name());
+        // What every command understands is told once, at the beginning.
+        let own = subcommand.clone().mut_args(|arg| {
+            let shared = arg.is_global_set();
+            arg.hide(shared)
+        });
+        let man = clap_mangen::Man::new(own);
+        writeln!(page, ".SH \"{}\"", name.to_uppercase())?;
+        man.render_synopsis_section(page)?;
+        man.render_description_section(page)?;
+        man.render_options_section(page)?;
+        sections(subcommand, &name, page)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_man_page_tells_every_command_and_what_all_share_once() {
+        let page = page().unwrap();
+        for section in ["PLANWRIGHT PLAN", "PLANWRIGHT SESSIONS SEARCH", "PLANWRIGHT TODAY MOVE"] {
+            assert!(page.contains(&format!(".SH \"{section}\"")), "{section}");
+        }
+        assert_eq!(page.matches("Directory of the store").count(), 1);
+        assert_eq!(page.matches("Exit codes:").count(), 1);
+        assert!(page.contains("Plan around the events of a calendar file"));
+    }
+
+    #[test]
+    fn help_fits_eighty_columns() {
+        for line in super::super::EXAMPLES.lines() {
+            assert!(line.len() < 80, "{line}");
+        }
+    }
 }

@@ -15,6 +15,8 @@ pub enum Exit {
     NeedsPerson,
     /// A limit was reached, and nobody can raise it here.
     CapReached,
+    /// The person left a run in the middle.
+    Interrupted,
     /// A signal ended it.
     Signal(u8),
 }
@@ -27,6 +29,7 @@ impl From<Exit> for ExitCode {
             Exit::Usage => 2,
             Exit::NeedsPerson => 3,
             Exit::CapReached => 4,
+            Exit::Interrupted => 130,
             Exit::Signal(number) => 128 + number,
         })
     }

@@ -212,7 +212,9 @@ fn text(store: &Store, id: &SessionId, format: Format) -> anyhow::Result<String>
 
 fn of_plan(id: &SessionId, state: &SessionState, format: Format) -> anyhow::Result<String> {
     let Some(current) = &state.plan.current else {
-        return Err(Problem::failed(format!("session {} has no plan yet", id.short())).into());
+        return Err(Problem::failed(format!("session {} has no plan yet", id.short()))
+            .remedy(format!("go on with it: planwright resume {}", id.short()))
+            .into());
     };
     let plan = &current.plan;
     Ok(match format {

@@ -138,6 +138,7 @@ fn read(shared: &Shared, name: &str) -> anyhow::Result<(Plan, GraphFacts)> {
         let read = plan_file::read(path).map_err(|error| super::run::plan_problem(&error))?;
         let resolved = resolve(&read.plan.tasks, |_| true).map_err(|cycle| {
             Problem::failed(format!("{name}: tasks wait for each other: {cycle}"))
+                .remedy(format!("take one of these out; planwright check {name} names the lines"))
         })?;
         let facts = resolved.facts(&read.plan.tasks);
         return Ok((read.plan, facts));
@@ -149,7 +150,9 @@ fn read(shared: &Shared, name: &str) -> anyhow::Result<(Plan, GraphFacts)> {
     let head = history.head()?;
     let state = history.state_at(head)?;
     let Some(current) = &state.plan.current else {
-        return Err(Problem::failed(format!("session {} has no plan yet", id.short())).into());
+        return Err(Problem::failed(format!("session {} has no plan yet", id.short()))
+            .remedy(format!("go on with it: planwright resume {}", id.short()))
+            .into());
     };
     Ok(((*current.plan).clone(), (*current.facts).clone()))
 }

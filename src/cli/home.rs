@@ -65,12 +65,9 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
             // A screen that made a fork leads to it.
             loop {
                 match opened(shared, &app, &settings, &next).await {
-                    Ok(None | Some((ExitReason::BackToList, None))) => break,
-                    Ok(Some((_, Some(made)))) => next = HomeExit::Open(made),
-                    Ok(Some((ExitReason::Signal(signal), None))) => {
-                        return Ok(Exit::for_signal(signal));
-                    }
-                    Ok(Some(_)) => return Ok(Exit::Success),
+                    Ok(None | Some(Left::Back)) => break,
+                    Ok(Some(Left::ForFork(made))) => next = HomeExit::Open(made),
+                    Ok(Some(Left::End(exit))) => return Ok(exit),
                     Err(error) => {
                         message = Some(one_line(&error));
                         break;
@@ -88,9 +85,9 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
                     None
                 }),
                 HomeExit::Compare(a, b) => compared(&app, &settings, &a, &b).await,
-                HomeExit::Plan(goal) => plan(shared, &app, goal).await.map(|()| None),
-                HomeExit::Demo => demo(&settings).await.map(|()| None),
-                HomeExit::Start(id) => start(shared, &app, &id).await.map(|()| None),
+                HomeExit::Plan(goal) => plan(shared, &app, goal).await,
+                HomeExit::Demo => demo(&settings).await,
+                HomeExit::Start(id) => start(shared, &app, &id).await,
                 HomeExit::Quit | HomeExit::TerminalGone => Ok(Some(Exit::Success)),
                 HomeExit::Signal(signal) => Ok(Some(Exit::for_signal(signal))),
             };
@@ -104,23 +101,47 @@ pub(super) fn home(shared: &Shared) -> anyhow::Result<Exit> {
     })
 }
 
+/// How a session that was opened from here was left.
+enum Left {
+    /// Back to the list.
+    Back,
+    /// For the fork that was made there.
+    ForFork(SessionId),
+    /// For good.
+    End(Exit),
+}
+
+impl Left {
+    fn of(exit: tui::Exit) -> Self {
+        match (exit.reason, exit.open) {
+            (_, Some(made)) => Self::ForFork(made),
+            (ExitReason::BackToList, None) => Self::Back,
+            (ExitReason::Signal(signal), None) => Self::End(Exit::for_signal(signal)),
+            (_, None) => Self::End(Exit::Success),
+        }
+    }
+}
+
+/// Only a signal ends the program from within a session: whatever became of that one, the list has others.
+fn signalled(exit: Exit) -> Option<Exit> {
+    matches!(exit, Exit::Signal(_)).then_some(exit)
+}
+
 /// Plans a goal and stays with it until the person leaves.
-async fn plan(shared: &Shared, app: &App, goal: String) -> anyhow::Result<()> {
+async fn plan(shared: &Shared, app: &App, goal: String) -> anyhow::Result<Option<Exit>> {
     check_goal(&goal)?;
     let store = app.open_store()?;
     let here = std::env::current_dir().context("finding the current directory")?;
     let wish = GoalWish { goal, ..GoalWish::default() };
     let handle = app.start_goal(&store, &wish, &here, true).await?;
-    attend(shared, app, &store, handle, Answers::default().into()).await?;
-    Ok(())
+    attend(shared, app, &store, handle, Answers::default().into()).await.map(signalled)
 }
 
 /// Opens a session and lets its run go on.
-async fn start(shared: &Shared, app: &App, id: &SessionId) -> anyhow::Result<()> {
+async fn start(shared: &Shared, app: &App, id: &SessionId) -> anyhow::Result<Option<Exit>> {
     let store = app.open_store()?;
     let handle = take_up(shared, app, &store, id, None).await?;
-    attend(shared, app, &store, handle, Answers::default().into()).await?;
-    Ok(())
+    attend(shared, app, &store, handle, Answers::default().into()).await.map(signalled)
 }
 
 fn search(app: &App, words: String) -> anyhow::Result<Found> {
@@ -158,6 +179,7 @@ fn view(app: &App) -> anyhow::Result<HomeView> {
     let (now, zone) = (Timestamp::now(), TimeZone::system());
     let open = today::open_sessions(&store)?;
     view.today = today::items(&open, now, &zone);
+    view.next = today::next(&open, now, &zone);
     view.week = today::week(&open, now, &zone);
     view.items = store
         .list_sessions()?
@@ -297,16 +319,17 @@ fn detail(state: &SessionState, status: SessionStatus, now: Timestamp) -> Option
         let task = oldest.request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
         let count = state.requests.open.len();
         let more = if count > 1 { format!(", {count} requests") } else { String::new() };
-        let waits = now.duration_since(oldest.asked_at).unsigned_abs();
-        return Some(format!(
-            "{task}{}{more}, waits {}",
-            oldest.request.question,
-            units::age(waits)
-        ));
+        let waits = match units::age(now.duration_since(oldest.asked_at).unsigned_abs()).as_str() {
+            "now" => "just asked".to_owned(),
+            age => format!("waits {age}"),
+        };
+        return Some(format!("{task}{}{more}, {waits}", oldest.request.question));
     }
     let revision = state.plan.current.as_ref().map_or(1, |current| current.revision);
     match status {
-        SessionStatus::Held => Some(format!("approved and stopped, r{revision} kept, not run yet")),
+        SessionStatus::Held => {
+            Some(format!("r{revision} is approved and not begun; Enter opens it, P runs it"))
+        }
         SessionStatus::Interrupted => Some("interrupted; Enter opens it, P goes on".to_owned()),
         _ => None,
     }
@@ -341,7 +364,7 @@ async fn opened(
     app: &App,
     settings: &UiSettings,
     chosen: &HomeExit,
-) -> anyhow::Result<Option<(ExitReason, Option<SessionId>)>> {
+) -> anyhow::Result<Option<Left>> {
     let store = || app.open_store();
     Ok(Some(match chosen {
         HomeExit::Open(id) => open(shared, app, settings, id).await?,
@@ -371,7 +394,7 @@ async fn open(
     app: &App,
     settings: &UiSettings,
     id: &SessionId,
-) -> anyhow::Result<(ExitReason, Option<SessionId>)> {
+) -> anyhow::Result<Left> {
     let store = app.open_store()?;
     let info = store.session(id)?;
     let status = SessionStatus::from_word(&info.summary.status);
@@ -383,8 +406,8 @@ async fn open(
     // Opening is looking: nothing starts before the person says so.
     match app.take_up(&store, id, TakeUp::Look, None, true).await {
         Ok(handle) => {
-            attend(shared, app, &store, handle, Answers::default().into()).await?;
-            Ok((ExitReason::BackToList, None))
+            let exit = attend(shared, app, &store, handle, Answers::default().into()).await?;
+            Ok(signalled(exit).map_or(Left::Back, Left::End))
         }
         Err(error) => match error.downcast_ref::<StoreError>() {
             Some(StoreError::Held { holder, .. }) => {
@@ -407,7 +430,7 @@ async fn look(
     settings: &UiSettings,
     id: &SessionId,
     place: Place,
-) -> anyhow::Result<(ExitReason, Option<SessionId>)> {
+) -> anyhow::Result<Left> {
     let view = SessionView {
         id: id.clone(),
         history: app::history(store, id)?,
@@ -419,14 +442,14 @@ async fn look(
         start_at: place.start_at,
         note: place.note,
     };
-    let exit = app::show(view, settings).await?;
-    Ok((exit.reason, exit.open))
+    app::show(view, settings).await.map(Left::of)
 }
 
 /// The bundled run, from its start.
-async fn demo(settings: &UiSettings) -> anyhow::Result<()> {
+async fn demo(settings: &UiSettings) -> anyhow::Result<Option<Exit>> {
     let (id, records) = bundled::run()?;
     let head = records.last().map_or(Seq::START, |record| record.seq);
+    let start_at = super::demo::opening(&records);
     let view = SessionView {
         id,
         history: History::new(MemorySource::new(records)),
@@ -435,8 +458,8 @@ async fn demo(settings: &UiSettings) -> anyhow::Result<()> {
         desk: None,
         asks_fork: false,
         commands: None,
-        start_at: Some(Seq(1)),
+        start_at: Some(start_at),
         note: None,
     };
-    super::demo::watch(view, settings).await.map(|_| ())
+    super::demo::watch(view, settings).await.map(signalled)
 }

@@ -30,7 +30,7 @@ pub struct ImportArgs {
 
 pub(super) fn import(shared: &Shared, args: &ImportArgs) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
-    let read = read(&args.file, &app).map_err(|error| problem(&error))?;
+    let read = read(&args.file, &app).map_err(|error| told_apart(&args.file, &error))?;
     let read = match read {
         Read::Export(export) => {
             let redactor = app.redactor();
@@ -116,6 +116,20 @@ fn take_in(store: &Store, read: Read, new_id: bool) -> anyhow::Result<(SessionId
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// A plan is no session: whoever tries to import one is told how to run it.
+fn told_apart(file: &Path, error: &ImportError) -> anyhow::Error {
+    let unknown = !matches!(error, ImportError::Unreadable { .. } | ImportError::NotAFile { .. });
+    if !unknown || crate::planning::plan_file::read(file).is_err() {
+        return problem(error);
+    }
+    let name = file.display();
+    Problem::failed(format!("{name} is a plan, and only sessions are imported"))
+        .remedy(format!(
+            "planwright run {name} shows it and asks; planwright check {name} reads it"
+        ))
+        .into()
 }
 
 pub(super) fn problem(error: &ImportError) -> anyhow::Error {

@@ -26,9 +26,11 @@ mod themes;
 mod today;
 pub(crate) mod tools;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ContextKind;
 use clap::{Args, Parser, Subcommand};
 
 pub use exit::{Exit, Problem};
@@ -47,21 +49,24 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  planwright                            what needs you, what is due today, a box for a goal
+  planwright                       home: a box for a goal, what is due today
   planwright 'launch a newsletter in 6 weeks'
-  planwright today                      what is due; today done 1 says that it is done
-  planwright demo                       watch a recorded run
-  planwright run plan.toml              show the plan, ask, run it, watch it
+  planwright today                 what is due; today done 1 when it is done
+  planwright demo                  watch a recorded run
+  planwright run plan.toml         show the plan, ask, run it, watch it
   planwright run plan.toml --headless --yes
-  planwright replay last                scrub through the last run
-  planwright resume last                go on after a quit or a crash
-  planwright check plan.toml            find mistakes in a plan file
+  planwright replay last           scrub through the last run
+  planwright resume last           go on after a quit or a crash
+  planwright check plan.toml       find mistakes in a plan file
 
-Exit codes: 0 success, 1 the plan or a task failed, 2 usage, 3 an answer is needed, 4 a cap was hit,
-129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM.";
+Exit codes:
+  0 success   1 the plan or a task failed   2 usage
+  3 something waits for you   4 a cap was hit   130 left in the middle
+  129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM";
 
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Options of all commands")]
 pub struct Shared {
     /// Directory of the store
     #[arg(long, global = true, value_name = "DIR", env = "PLANWRIGHT_DATA_DIR")]
@@ -165,9 +170,14 @@ pub enum Subcommands {
 
 /// Runs the program and says how it ends.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parsed(std::env::args_os().collect()) {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            // A flag that is not known is a slip, and hardly meant as a value.
+            let tip = error.get(ContextKind::Suggested).map(ToString::to_string);
+            if tip.is_some_and(|tip| tip.contains("as a value")) {
+                error.remove(ContextKind::Suggested);
+            }
             // Help and version go to standard output and are no error. A mistake repeats what was typed.
             if error.use_stderr() {
                 tell(error.render().to_string().trim_end());
@@ -181,6 +191,18 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => report(&error).into(),
     }
+}
+
+/// Reads the arguments. `planwright GOAL FLAGS` is read as `planwright plan GOAL FLAGS`, so that flags may stand on
+/// either side of a goal.
+fn parsed(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let cli = Cli::try_parse_from(&arguments)?;
+    let Some(Subcommands::Goal(words)) = &cli.command else { return Ok(cli) };
+    if plan::nearly_a_command(words).is_some() {
+        return Ok(cli);
+    }
+    arguments.insert(arguments.len().saturating_sub(words.len()), "plan".into());
+    Cli::try_parse_from(arguments)
 }
 
 fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
@@ -204,7 +226,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Subcommands::Today(args)) => today::today(&shared, &args),
         Some(Subcommands::Demo(args)) => demo::demo(&shared, &args),
         Some(Subcommands::Answer(args)) => answer::answer(&shared, &args),
-        Some(Subcommands::Goal(words)) => plan::goal(&shared, &words),
+        Some(Subcommands::Goal(words)) => Err(plan::slip(&words)),
         Some(Subcommands::Themes) => themes::themes(&shared),
         Some(Subcommands::Completions { shell }) => documents::completions(shell),
         Some(Subcommands::Man) => documents::man(),

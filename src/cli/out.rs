@@ -22,6 +22,23 @@ impl Out {
         self.text(&format!("{text}\n"))
     }
 
+    /// Writes one line; on a terminal it is broken between words, and what follows hangs so many columns in.
+    pub fn hanging(&mut self, text: &str, hang: usize) -> io::Result<()> {
+        if text.is_empty() {
+            return self.line(text);
+        }
+        for line in crate::text::wrap(text, self.columns(), hang) {
+            self.line(line.trim_end())?;
+        }
+        Ok(())
+    }
+
+    /// How many columns a line has on a terminal; a file or a pipe has no end.
+    pub fn columns(&self) -> usize {
+        let width = || crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
+        if self.terminal { width() } else { usize::MAX }
+    }
+
     /// Writes text as it is.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
         let text = if self.terminal { crate::text::clean(text) } else { text.into() };

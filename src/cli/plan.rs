@@ -8,19 +8,20 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::session::{Errand, attend, block_on, conclude, needs_screen};
+use super::session::{Errand, attend, block_on, conclude, needs_screen, parting, say_what_waits};
 use super::{Exit, Out, Problem, Shared, plan_text};
 use crate::app::App;
 use crate::app::planning::{GoalWish, check_goal};
 use crate::headless::Answers;
-use crate::model::PolicyOverride;
+use crate::model::{PolicyOverride, SessionId};
 use crate::planning::export::{self, PlanExport};
 use crate::state::PlanningSlice;
 
 #[derive(Debug, Args)]
 pub struct PlanArgs {
     /// What you want to get done, in one sentence
-    goal: String,
+    #[arg(required = true, num_args = 1..)]
+    goal: Vec<String>,
     /// How the plan is printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -54,14 +55,11 @@ enum Format {
 
 pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
     needs_screen(shared)?;
-    check_goal(&args.goal)?;
+    let goal = args.goal.join(" ");
+    check_goal(&goal)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
-    let wish = GoalWish {
-        goal: args.goal.clone(),
-        policy: policy(&shared.policy)?,
-        calendar: args.calendar.clone(),
-    };
+    let wish = GoalWish { goal, policy: policy(&shared.policy)?, calendar: args.calendar.clone() };
     let workspace = match &args.workspace {
         Some(named) => super::run::directory(named)?,
         None => std::env::current_dir().context("finding the current directory")?,
@@ -84,54 +82,49 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
         let format = if shared.json { Format::Json } else { args.format };
         let talk = &state.planning;
         if talk.roadmap.is_some() {
-            let text = written(talk, format, Timestamp::now())?;
+            let text = written(&id, talk, format, Timestamp::now())?;
             match &args.output {
                 Some(path) => write_whole(path, &text)?,
+                None if format == Format::Text => print(&text)?,
                 None => Out::new().text(&text)?,
             }
         }
-        super::session::say_what_waits(&id, &state, shared.json);
+        match exit {
+            Exit::NeedsPerson | Exit::CapReached => say_what_waits(&id, &state, shared.json),
+            _ => parting(&id, &state),
+        }
         store.close();
         Ok(exit)
     })
 }
 
-/// `planwright GOAL`: planning starts at once. One word that is nearly a command is more likely a slip.
-pub(super) fn goal(shared: &Shared, words: &[String]) -> anyhow::Result<Exit> {
+/// The command that a goal of one word nearly is: more likely a slip than a goal.
+pub(super) fn nearly_a_command(words: &[String]) -> Option<(&str, String)> {
     use clap::CommandFactory as _;
-    if let [word] = words
-        && !word.contains(char::is_whitespace)
-    {
-        let command = super::Cli::command();
-        let names: Vec<String> =
-            command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
-        if let Some(near) = crate::text::nearest(word, names.iter().map(String::as_str)) {
-            return Err(Problem::usage(format!("there is no command `{word}`"))
-                .remedy(format!(
-                    "did you mean `planwright {near}`? To plan it, say: planwright plan {word}"
-                ))
-                .into());
-        }
+    let mut bare = words.iter().filter(|word| !word.starts_with('-'));
+    let (Some(word), None) = (bare.next(), bare.next()) else { return None };
+    if word.contains(char::is_whitespace) {
+        return None;
     }
-    if let Some(flag) = words.iter().find(|word| word.starts_with('-')) {
-        return Err(Problem::usage(format!("`{flag}` is not understood here"))
-            .remedy("put flags before the goal, or use `planwright plan GOAL`")
-            .into());
-    }
-    plan(shared, &PlanArgs::about(words.join(" ")))
+    let command = super::Cli::command();
+    let names: Vec<String> =
+        command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
+    let near = crate::text::nearest(word, names.iter().map(String::as_str))?;
+    Some((word, near.to_owned()))
 }
 
-impl PlanArgs {
-    fn about(goal: String) -> Self {
-        Self {
-            goal,
-            format: Format::Text,
-            calendar: None,
-            answer: Vec::new(),
-            workspace: None,
-            output: None,
-        }
-    }
+/// `planwright GOAL` is read as `planwright plan GOAL`; what comes here is a slip.
+pub(super) fn slip(words: &[String]) -> anyhow::Error {
+    let Some((word, near)) = nearly_a_command(words) else {
+        return Problem::usage("there is no such command")
+            .remedy("planwright --help lists them")
+            .into();
+    };
+    Problem::usage(format!("there is no command `{word}`"))
+        .remedy(format!(
+            "did you mean `planwright {near}`? To plan it, say: planwright plan {word}"
+        ))
+        .into()
 }
 
 pub(super) fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
@@ -172,7 +165,12 @@ fn replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
     Ok(replies)
 }
 
-fn written(talk: &PlanningSlice, format: Format, now: Timestamp) -> anyhow::Result<String> {
+fn written(
+    id: &SessionId,
+    talk: &PlanningSlice,
+    format: Format,
+    now: Timestamp,
+) -> anyhow::Result<String> {
     let (Some(outline), Some(roadmap)) = (&talk.outline, &talk.roadmap) else {
         return Ok(String::new());
     };
@@ -180,13 +178,23 @@ fn written(talk: &PlanningSlice, format: Format, now: Timestamp) -> anyhow::Resu
     let exported = PlanExport { context, roadmap, schedule: talk.schedule.as_deref() };
     Ok(match format {
         Format::Text => plan_text::text(talk),
-        Format::Json => plan_text::json(talk)?,
+        Format::Json => plan_text::json(id, talk)?,
         Format::Markdown => export::markdown(&exported),
         Format::Mermaid => export::flowchart(&exported),
         Format::Gantt => export::gantt(&exported),
         Format::Dot => export::dot(&exported),
         Format::Ics => export::ical(&exported, &context.goal_text, now)?,
     })
+}
+
+/// Prints a text whose lines may be long: on a terminal what is broken stays under its beginning.
+fn print(text: &str) -> std::io::Result<()> {
+    let mut out = Out::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        out.hanging(line, indent + 2)?;
+    }
+    Ok(())
 }
 
 /// Writes a file whole or not at all.

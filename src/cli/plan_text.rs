@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::model::{IsoWeek, NodeTree, NodeType, Roadmap, Schedule, ScheduledBlock, TaskId};
+use crate::model::{
+    IsoWeek, NodeTree, NodeType, Roadmap, Schedule, ScheduledBlock, SessionId, TaskId,
+};
 use crate::planning::grammar::is_infeasible;
 use crate::state::PlanningSlice;
 use crate::text::units;
@@ -49,7 +51,7 @@ fn heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
 
 fn outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
     lines.push(String::new());
-    let minutes = units::working_minutes(u64::from(roadmap.total_minutes));
+    let minutes = units::planned(u64::from(roadmap.total_minutes));
     let tree = roadmap.tree();
     let repeats = roadmap.nodes.iter().any(|node| node.recurrence.is_some());
     let once = if repeats { ", what repeats counted once" } else { "" };
@@ -80,10 +82,10 @@ fn branch(
     let mark = if roadmap.critical_path.contains(id) { '*' } else { ' ' };
     let minutes = match node.estimate_minutes {
         _ if node.milestone => "milestone".to_owned(),
-        Some(minutes) => format!("{minutes} min"),
-        None => format!("{} min", tree.minutes(id)),
+        Some(minutes) => units::planned(minutes.into()),
+        None => units::planned(tree.minutes(id).into()),
     };
-    lines.push(format!("{indent}{mark}{:<7} {:<54} {minutes:>9}", node.id.as_str(), node.title));
+    lines.push(format!("{indent}{mark}{:<7} {:<54} {minutes:>11}", node.id.as_str(), node.title));
     if !node.done_when.is_empty() && node.node_type == NodeType::Task {
         lines.push(format!("{indent}         done when {}", node.done_when));
     }
@@ -98,8 +100,12 @@ fn options(roadmap: &Roadmap, lines: &mut Vec<String>) {
     for option in &roadmap.options_tried {
         let mark = if option.chosen { '>' } else { ' ' };
         lines.push(format!(
-            "  {mark} {:<10} {:>6} min over {} weeks, score {:.2}  {}",
-            option.label, option.effort_minutes, option.span_weeks, option.score, option.summary
+            "  {mark} {:<10} {:>11} over {} weeks, score {:.2}  {}",
+            option.label,
+            units::planned(option.effort_minutes.into()),
+            option.span_weeks,
+            option.score,
+            option.summary
         ));
         if option.chosen && !option.rationale.is_empty() {
             lines.push(format!("               {}", option.rationale));
@@ -115,20 +121,24 @@ fn by_week(schedule: &Schedule, lines: &mut Vec<String>) {
         weeks.entry(IsoWeek::of(block.start.date())).or_default().push(block);
     }
     for (week, blocks) in weeks {
-        let planned: i64 = blocks.iter().map(|block| i64::from(block.estimated_minutes)).sum();
-        lines.push(format!("  {week}  {planned} min"));
+        let minutes: u64 = blocks.iter().map(|block| u64::from(block.estimated_minutes)).sum();
+        lines.push(format!("  {week}  {}", units::planned(minutes)));
         for block in blocks {
             let start = block.start.offset.to_datetime(block.start.at);
             lines.push(format!(
-                "    {}  {:>3} min  {}",
+                "    {}  {:>10}  {}",
                 start.strftime("%a %d %b %H:%M"),
-                block.estimated_minutes,
+                units::planned(block.estimated_minutes.into()),
                 block.title
             ));
         }
     }
     for missing in &schedule.unplaced {
-        lines.push(format!("  does not fit: {} min of {}", missing.minutes, missing.plan_node_id));
+        lines.push(format!(
+            "  does not fit: {} of {}",
+            units::planned(missing.minutes.into()),
+            missing.plan_node_id
+        ));
     }
     for (number, relaxation) in schedule.relaxations.iter().enumerate() {
         lines.push(format!("  use {}  {}", number + 1, relaxation.summary));
@@ -149,7 +159,10 @@ fn assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
         lines.push(String::new());
         lines.push("Assumed".to_owned());
         for assumption in assumed {
-            lines.push(format!("  {:<18} {}", assumption.key, assumption.value));
+            let minutes =
+                assumption.value.parse().ok().filter(|_| assumption.key.ends_with("minutes"));
+            let value = minutes.map_or_else(|| assumption.value.clone(), units::planned);
+            lines.push(format!("  {:<18} {value}", assumption.key));
         }
     }
 }
@@ -176,10 +189,11 @@ fn confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
 }
 
 /// One object with all artifacts.
-pub(super) fn json(talk: &PlanningSlice) -> Result<String, serde_json::Error> {
+pub(super) fn json(session: &SessionId, talk: &PlanningSlice) -> Result<String, serde_json::Error> {
     let stages: Vec<_> = talk.judgements.values().collect();
     let feasible = !stages.iter().flat_map(|stage| &stage.violations).any(is_infeasible);
     let object = json!({
+        "session": session,
         "outline": talk.outline,
         "roadmap": talk.roadmap,
         "schedule": talk.schedule,

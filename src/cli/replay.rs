@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::import::{self, Read};
 use super::session::{block_on, needs_screen};
-use super::{Exit, Problem, Shared};
+use super::{Exit, Shared};
 use crate::app::{self, App};
 use crate::event::{Event, Record};
 use crate::headless::readable;
@@ -45,11 +45,7 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
     if let Some(at) = args.at
         && (at == 0 || at > head.0)
     {
-        return Err(Problem::usage(format!(
-            "session {} has events 1 to {head}, not {at}",
-            id.short()
-        ))
-        .into());
+        return Err(app::no_event(&id, head, at));
     }
     if shared.headless {
         return print(shared, &mut history, args.at.map_or(head, Seq));

@@ -107,7 +107,9 @@ fn read_plan(path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
         read.normalization.extend(suggestions.iter().map(suggested));
     }
     let resolved = graph::resolve(&read.plan.tasks, |_| true).map_err(|cycle| {
-        Problem::failed(format!("{}: tasks wait for each other: {cycle}", path.display()))
+        let name = path.display();
+        Problem::failed(format!("{name}: tasks wait for each other: {cycle}"))
+            .remedy(format!("take one of these out; planwright check {name} names the lines"))
     })?;
     Ok(ReadyPlan {
         facts: resolved.facts(&read.plan.tasks),

@@ -25,6 +25,8 @@ use crate::tui::{self, ExitReason, SessionView};
 struct Printed {
     out: Out,
     bar: bool,
+    /// Lines are for people: on a terminal they are broken between words.
+    readable: bool,
 }
 
 impl Printed {
@@ -37,7 +39,7 @@ impl Printed {
 impl Lines for Printed {
     fn line(&mut self, text: &str) -> std::io::Result<()> {
         self.clear()?;
-        self.out.line(text)
+        if self.readable { self.out.hanging(text, headless::BODY) } else { self.out.line(text) }
     }
 
     fn bar(&mut self, text: &str) -> std::io::Result<()> {
@@ -198,7 +200,7 @@ async fn to_the_end(
         answers: errand.answers,
         expects_start: errand.restarts,
         format,
-        lines: Printed::default(),
+        lines: Printed { readable: format != Format::Json, ..Printed::default() },
         state: SessionState::default(),
         time_zone: jiff::tz::TimeZone::system(),
         progress: headless::progress::Progress::default(),
@@ -280,21 +282,19 @@ async fn any_signal() -> std::io::Result<&'static str> {
     })
 }
 
-fn parting(id: &SessionId, state: &SessionState) {
-    let counts = state.tasks.counts();
-    let next = if state.status() == SessionStatus::Interrupted {
-        "Resume it: planwright resume"
-    } else {
-        "Replay it: planwright replay"
-    };
+/// Says where a session stands and how to go on, for people; standard output is for what was asked for.
+pub(super) fn parting(id: &SessionId, state: &SessionState) {
+    let (counts, status) = (state.tasks.counts(), state.status());
     super::tell(&format!(
-        "session {}: {}, {} of {} done. {next} {}",
+        "session {}: {}, {} of {} done",
         id.short(),
-        state.status().word(),
+        status.word(),
         counts.done,
         counts.total(),
-        id.short()
     ));
+    for step in status.next_step(id.short()).lines() {
+        super::tell(&format!("  {step}"));
+    }
 }
 
 fn needs_person(id: &SessionId, state: &SessionState) {
@@ -403,11 +403,64 @@ fn answer_by_flags(
     }
 }
 
-/// What a session that was left means for the exit code.
+/// What a session that was left means for the exit code: the same as without a screen.
 fn outcome(state: &SessionState) -> Exit {
-    use crate::state::SessionStatus::{Abandoned, Failed};
     match state.status() {
-        Failed | Abandoned => Exit::Failed,
-        _ => Exit::Success,
+        SessionStatus::Abandoned | SessionStatus::Failed => Exit::Failed,
+        SessionStatus::NeedsYou if only_caps(state) => Exit::CapReached,
+        SessionStatus::NeedsYou => Exit::NeedsPerson,
+        SessionStatus::Done | SessionStatus::Held => Exit::Success,
+        _ if state.tasks.counts().failed > 0 => Exit::Failed,
+        SessionStatus::Yours => Exit::NeedsPerson,
+        // Left in the middle of its work, which goes on another time.
+        _ => Exit::Interrupted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::controller::requests;
+    use crate::exchange::bundled;
+    use crate::model::{Cap, Request, RequestId};
+    use crate::state::OpenRequest;
+
+    /// The bundled run up to where a condition holds.
+    fn until(condition: impl Fn(&SessionState) -> bool) -> SessionState {
+        let (_, records) = bundled::run().unwrap();
+        let mut state = SessionState::default();
+        for record in &records {
+            state.apply(record);
+            if condition(&state) {
+                return state;
+            }
+        }
+        panic!("the bundled run never gets there");
+    }
+
+    fn with(mut state: SessionState, number: u32, kind: RequestKind) -> SessionState {
+        let current = state.plan.current.clone().unwrap();
+        let request = Request { kind, ..requests::final_plan(RequestId(number), &current) };
+        let open = OpenRequest { request: request.into(), asked_at: jiff::Timestamp::UNIX_EPOCH };
+        state.requests.open.insert(RequestId(number), open);
+        state
+    }
+
+    #[test]
+    fn a_session_that_was_left_says_by_the_exit_code_how_it_stands() {
+        let done = until(|state| state.status() == SessionStatus::Done);
+        assert_eq!(outcome(&done), Exit::Success);
+        let asks = until(|state| !state.requests.open.is_empty());
+        assert_eq!(outcome(&asks), Exit::NeedsPerson);
+        let failed = until(|state| state.tasks.counts().failed > 0);
+        assert_eq!(outcome(&failed), Exit::Failed);
+        let running = until(|state| state.status() == SessionStatus::Running);
+        assert_eq!(outcome(&running), Exit::Interrupted);
+        let capped =
+            with(running, 7, RequestKind::Cap { cap: Cap::RunTokenLimit, used: 1, limit: 1 });
+        assert_eq!(outcome(&capped), Exit::CapReached);
+        // A question goes before a limit, as it does without a screen.
+        let both = with(capped, 8, asks.requests.oldest().unwrap().request.kind.clone());
+        assert_eq!(outcome(&both), Exit::NeedsPerson);
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::json;
 
 use super::session::{attend, block_on, needs_screen, take_up};
@@ -108,7 +108,14 @@ pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
 pub(super) fn list_all(shared: &Shared) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
     let (now, zone) = (Timestamp::now(), TimeZone::system());
-    list(shared, &due(&app, now, &zone)?, now, &zone)
+    let (items, next) = match app.read_store()? {
+        Some(store) => {
+            let open = today::open_sessions(&store)?;
+            (today::items(&open, now, &zone), today::next(&open, now, &zone))
+        }
+        None => (Vec::new(), None),
+    };
+    list(shared, &items, next.as_ref(), &now.to_zoned(zone))
 }
 
 fn due(app: &App, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Vec<TodayItem>> {
@@ -143,21 +150,24 @@ fn tell(
 
 /// What is due by that name or number. By name, what comes later may be settled sooner.
 fn pick(app: &App, now: Timestamp, zone: &TimeZone, name: &str) -> anyhow::Result<TodayItem> {
-    let not_due = match find(&due(app, now, zone)?, name) {
-        Ok(item) => return Ok(item.clone()),
-        Err(error) => error,
-    };
-    if name.parse::<usize>().is_ok() {
-        return Err(not_due);
+    if let Some(item) = find(&due(app, now, zone)?, name)? {
+        return Ok(item.clone());
     }
-    let ahead = now.checked_add(SignedDuration::from_hours(LOOK_AHEAD_HOURS)).unwrap_or(now);
-    find(&due(app, ahead, zone)?, name).cloned().map_err(|_| not_due)
+    if name.parse::<usize>().is_err() {
+        let ahead = now.checked_add(SignedDuration::from_hours(LOOK_AHEAD_HOURS)).unwrap_or(now);
+        if let Some(item) = find(&due(app, ahead, zone)?, name)? {
+            return Ok(item.clone());
+        }
+    }
+    Err(Problem::usage(format!("nothing that is due is `{name}`"))
+        .remedy("planwright today lists what is, with its numbers")
+        .into())
 }
 
-fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<&'a TodayItem> {
+fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<Option<&'a TodayItem>> {
     let by_number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     if let Some(item) = by_number.and_then(|at| items.get(at)) {
-        return Ok(item);
+        return Ok(Some(item));
     }
     let (session, task) = match name.rsplit_once('/') {
         Some((session, task)) => (Some(session), task),
@@ -172,21 +182,22 @@ fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<&'a TodayItem>
     found.sort_by_key(|item| item.due.status.is_settled());
     let one_plan = found.iter().all(|item| item.session == found[0].session);
     match found.first() {
-        Some(item) if one_plan => Ok(item),
-        Some(_) => Err(Problem::usage(format!("several plans have a task `{task}` that is due"))
-            .remedy("name it by its number, or as SESSION/TASK; planwright today lists them")
-            .into()),
-        None => Err(Problem::usage(format!("nothing that is due today is `{name}`"))
-            .remedy("planwright today lists what is, with its numbers")
-            .into()),
+        Some(_) if !one_plan => {
+            let named: Vec<String> =
+                found.iter().map(|item| format!("{}/{task}", item.session.short())).collect();
+            Err(Problem::usage(format!("several plans have a task `{task}`"))
+                .remedy(format!("name it with its session: {}", named.join(", ")))
+                .into())
+        }
+        found => Ok(found.copied()),
     }
 }
 
 fn list(
     shared: &Shared,
     items: &[TodayItem],
-    now: Timestamp,
-    zone: &TimeZone,
+    next: Option<&TodayItem>,
+    now: &Zoned,
 ) -> anyhow::Result<Exit> {
     let mut out = Out::new();
     if shared.json {
@@ -195,11 +206,13 @@ fn list(
         }
         return Ok(Exit::Success);
     }
-    let now = now.to_zoned(zone.clone());
+    let zone = now.time_zone();
     let day = now.strftime("%a %-d %B").to_string();
+    let coming = next.map(|item| coming(item, now));
     if items.is_empty() {
         out.line(&format!("nothing is due today, {day}"))?;
-        out.line("plans that you approve show up here; planwright \"your goal\" makes one")?;
+        let made = "plans that you approve show up here; planwright \"your goal\" makes one";
+        out.line(coming.as_deref().unwrap_or(made))?;
         return Ok(Exit::Success);
     }
     let open = items.iter().filter(|item| !item.due.status.is_settled()).count();
@@ -229,8 +242,28 @@ fn list(
             .trim_end(),
         )?;
     }
+    if let Some(coming) = coming.filter(|_| open == 0) {
+        out.line(&coming)?;
+    }
     out.line("planwright today done N | skip N | move N WHEN | start N")?;
     Ok(Exit::Success)
+}
+
+/// What comes after today, in one line: when, what, how long, in which plan.
+fn coming(item: &TodayItem, now: &Zoned) -> String {
+    let due = &item.due;
+    let start = due.start.to_zoned(now.time_zone().clone());
+    // The year only where it is another one.
+    let when = if start.year() == now.year() { "%a %-d %B, %H:%M" } else { "%a %-d %B %Y, %H:%M" };
+    format!(
+        "next is {}: {}, {}, of {} ({}/{})",
+        start.strftime(when),
+        text::clean_line(&due.title),
+        units::planned(due.minutes.into()),
+        text::clean_line(&item.plan),
+        item.session.short(),
+        due.task,
+    )
 }
 
 /// One word for where an item stands.
@@ -288,12 +321,23 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_next_is_told_with_its_day_and_the_year_if_it_is_another() {
+        let next = item("aaaaaa", "run");
+        let from = |time: &str| coming(&next, &time.parse::<Zoned>().unwrap());
+        let words = "next is Thu 1 January, 00:00: run, 30 min, of Plan (aaaaaa/run)";
+        assert_eq!(from("1970-01-01T09:00[UTC]"), words);
+        assert!(from("1969-12-31T09:00[UTC]").starts_with("next is Thu 1 January 1970, 00:00"));
+    }
+
+    #[test]
     fn an_item_is_named_by_number_task_or_session_and_task() {
         let items = [item("aaaaaa", "run"), item("bbbbbb", "run"), item("bbbbbb", "keys")];
-        assert_eq!(find(&items, "2").unwrap(), &items[1]);
-        assert_eq!(find(&items, "keys").unwrap(), &items[2]);
-        assert_eq!(find(&items, "bb/run").unwrap(), &items[1]);
-        assert!(find(&items, "run").unwrap_err().to_string().contains("several plans"));
-        assert!(find(&items, "9").unwrap_err().to_string().contains("nothing that is due"));
+        assert_eq!(find(&items, "2").unwrap(), Some(&items[1]));
+        assert_eq!(find(&items, "keys").unwrap(), Some(&items[2]));
+        assert_eq!(find(&items, "bb/run").unwrap(), Some(&items[1]));
+        let several = find(&items, "run").unwrap_err().to_string();
+        assert!(several.contains("several plans"), "{several}");
+        assert!(several.contains("aaaaaa/run, bbbbbb/run"), "{several}");
+        assert_eq!(find(&items, "9").unwrap(), None);
     }
 }

@@ -89,6 +89,9 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     fn setting(&self, name: &str, item: &Item, settings: &mut Settings) -> Result<(), ConfigError> {
         match name {
+            // A heading with nothing below it, as the file of `config init` has them, sets nothing.
+            "confidence_weights" | "limits" | "policy"
+                if item.as_table_like().is_some_and(TableLike::is_empty) => {}
             "theme" => settings.theme = self.text_value(name, item)?,
             "ascii" => settings.ascii = self.flag(name, item)?,
             "reduced_motion" => settings.reduced_motion = self.flag(name, item)?,

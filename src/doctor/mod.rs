@@ -52,6 +52,9 @@ impl Check {
         Self { status: Status::Fail, next: Some(next.into()), ..Self::ok(name, what) }
     }
 
+    /// What stands before and between the columns beside the name.
+    pub const INDENT: usize = 8;
+
     /// The check as lines of text, the name padded to a column.
     pub fn lines(&self, name_width: usize) -> Vec<String> {
         let mut lines =

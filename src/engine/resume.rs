@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::controller::requests;
+use super::controller::requests::{self, Evidence};
 use crate::event::{
     ApprovalEvent, CallEvent, CallOutcome, Event, PauseCause, RepeatClass, RunEvent, SessionEvent,
     TaskEvent,
@@ -117,7 +117,8 @@ fn interrupted(
 ) -> Vec<Event> {
     let row = state.tasks.row(task);
     let id = state.tasks.id(task).clone();
-    let evidence = evidence(row, leftovers.ended.get(&id).map_or(&[], Vec::as_slice));
+    let ended = leftovers.ended.get(&id).map_or(&[][..], Vec::as_slice);
+    let evidence = Evidence { words: evidence(row, ended), was_running: !ended.is_empty() };
     let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
     let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
     let free = if is_agent {
@@ -216,8 +217,10 @@ fn evidence(row: &TaskRow, ended: &[u32]) -> String {
         ([], Some(CallInFlight { process: Some((pid, _)), .. })) => {
             format!("process {pid} is gone")
         }
-        ([pid], _) => format!("process {pid} was still there and was ended"),
-        (several, _) => format!("{} processes were still there and were ended", several.len()),
+        ([pid], _) => format!("process {pid} was found still running and was ended"),
+        (several, _) => {
+            format!("{} processes were found still running and were ended", several.len())
+        }
     }
 }
 

@@ -60,27 +60,24 @@ impl Progress {
 /// How far the run is: `[######------] 3/11 done, 2 running: api 12 s, docs 3 s`. Empty before it began.
 pub fn bar(state: &SessionState, now: Timestamp) -> String {
     let counts = state.tasks.counts();
-    let Some(started) = state.run.started_at.filter(|_| counts.total() > 0) else {
+    if state.run.started_at.is_none() || counts.total() == 0 {
         return String::new();
-    };
+    }
     let settled = counts.done + counts.failed + counts.skipped;
     let full = CELLS * settled / counts.total();
     let bar: String = (0..CELLS).map(|cell| if cell < full { '#' } else { '-' }).collect();
-    let time = |from: Timestamp| {
-        let millis = now.duration_since(from).as_millis().try_into().unwrap_or(0);
-        units::elapsed(Duration::from_millis(millis))
-    };
+    let time = |millis: u64| units::elapsed(Duration::from_millis(millis));
     let mut text = format!("[{bar}] {}/{} done", counts.done, counts.total());
     if counts.failed > 0 {
         text = format!("{text}, {} failed", counts.failed);
     }
-    text = format!("{text}  {}", time(started));
+    text = format!("{text}  {}", time(state.run.worked_ms(now)));
     let running: Vec<String> = state
         .tasks
         .iter()
         .filter(|(_, row)| row.status == TaskStatus::Running)
         .map(|(id, row)| {
-            let took = row.started_at.map(time).unwrap_or_default();
+            let took = row.elapsed_ms(now).map(time).unwrap_or_default();
             format!("{} {took}", clean_line(id.as_str()))
         })
         .collect();

@@ -15,6 +15,7 @@ mod requests;
 pub mod result;
 mod run;
 mod session;
+mod status;
 mod tasks;
 pub mod timeline;
 mod today;
@@ -32,6 +33,7 @@ pub use planning::{Draft, PlanningSlice, Wish};
 pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run::{RunPhase, RunSlice};
 pub use session::SessionSlice;
+pub use status::SessionStatus;
 pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
 pub use today::Due;
 
@@ -75,70 +77,25 @@ pub struct SessionState {
     pub totals: Totals,
 }
 
-/// Where a session stands, for lists and badges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SessionStatus {
-    /// No plan yet.
-    Planning,
-    /// A request is open.
-    NeedsYou,
-    /// Approved and kept for later.
-    Held,
-    Running,
-    Paused,
-    /// The process went away with work left.
-    Interrupted,
-    /// Only tasks of the person's are left.
-    Yours,
-    Done,
-    Failed,
-    Abandoned,
-}
-
-impl SessionStatus {
-    const ALL: [Self; 10] = [
-        Self::Planning,
-        Self::NeedsYou,
-        Self::Held,
-        Self::Running,
-        Self::Paused,
-        Self::Interrupted,
-        Self::Yours,
-        Self::Done,
-        Self::Failed,
-        Self::Abandoned,
-    ];
-
-    /// Reads what [`SessionStatus::word`] wrote.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.word() == word)
-    }
-
-    /// The word for it on screens and in lists.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Planning => "planning",
-            Self::NeedsYou => "needs you",
-            Self::Held => "held",
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Interrupted => "interrupted",
-            Self::Yours => "yours",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Abandoned => "abandoned",
-        }
-    }
-}
-
 impl SessionState {
     /// Folds one record.
     pub fn apply(&mut self, record: &Record) {
         let sensible = match &record.event {
             Event::Session(event) => {
-                if let crate::event::SessionEvent::Forked { imported, .. } = event {
-                    self.start_over(*imported);
+                match event {
+                    crate::event::SessionEvent::Forked { imported, .. } => {
+                        self.start_over(*imported);
+                    }
+                    // Between the last word of one process and the first of the next nobody worked.
+                    crate::event::SessionEvent::Opened { .. } => {
+                        if let Some(last) = self.at {
+                            let absent = record.at.duration_since(last).as_millis();
+                            self.session.absent_ms += u64::try_from(absent).unwrap_or(0);
+                            self.run.note_absence(last);
+                            self.tasks.note_absence(last);
+                        }
+                    }
+                    _ => {}
                 }
                 self.session.apply(event, record.at)
             }
@@ -164,9 +121,26 @@ impl SessionState {
         }
         let counts = self.tasks.counts();
         let asked = !self.requests.open.is_empty() || counts.yours > 0;
-        self.run.note_work(asked && counts.running == 0, record.at);
+        let waits = asked && (counts.running == 0 || counts.running == self.tasks_in_doubt());
+        self.run.note_work(waits, record.at);
         self.seq = record.seq;
         self.at = Some(record.at);
+    }
+
+    /// How long a process has been there for the session, up to `now`.
+    pub fn attended_ms(&self, now: Timestamp) -> u64 {
+        let since = self.session.created_at.unwrap_or(now);
+        let whole = u64::try_from(now.duration_since(since).as_millis()).unwrap_or(0);
+        whole.saturating_sub(self.session.absent_ms)
+    }
+
+    /// How many tasks count as running and wait for the person to say what became of them.
+    fn tasks_in_doubt(&self) -> u32 {
+        let in_doubt = |open: &&OpenRequest| {
+            matches!(&open.request.kind, crate::model::RequestKind::InDoubt { call }
+                if self.tasks.get(&call.task).is_some_and(|row| row.status == TaskStatus::Running))
+        };
+        self.requests.open.values().filter(in_doubt).count() as u32
     }
 
     /// What a fork does not take over: approvals, questions, what was running, and how the run stood.
@@ -325,6 +299,59 @@ mod tests {
     use crate::event::arbitrary::journal;
     use crate::event::{PlanEvent, TaskEvent};
     use crate::model::{Category, Failure, GraphFacts};
+
+    #[test]
+    fn time_without_a_process_and_time_in_doubt_are_no_work() {
+        use crate::event::{ApprovalEvent, RunEvent, SessionEvent};
+        use crate::model::{CallId, Request, RequestId, RequestKind};
+        let at = |second: i64| Timestamp::from_second(second).unwrap();
+        let task = crate::model::TaskNode::new("a", "a");
+        let plan =
+            crate::model::Plan { title: "x".into(), tasks: vec![task], ..Default::default() };
+        let (hash, opened) =
+            (plan.digest().unwrap(), SessionEvent::Opened { program: "x".into(), pid: 1 });
+        let started =
+            TaskEvent::Started { task: "a".into(), attempt: 1, depth: 0, affinity_delta: 0.0 };
+        let call = CallId { task: "a".into(), attempt: 1, step: 1 };
+        let request = Request {
+            id: RequestId(1),
+            kind: RequestKind::InDoubt { call },
+            question: String::new(),
+            why: String::new(),
+            verbatim: Vec::new(),
+            details: Vec::new(),
+            choices: Vec::new(),
+            task: Some("a".into()),
+        };
+        let mut state = SessionState::default();
+        state.session.created_at = Some(at(0));
+        for (second, event) in [
+            (0, Event::from(opened.clone())),
+            (
+                0,
+                PlanEvent::Proposed {
+                    revision: 1,
+                    hash: hash.clone(),
+                    plan: plan.into(),
+                    facts: GraphFacts { depth: vec![0], ..GraphFacts::default() }.into(),
+                    normalization: Vec::new(),
+                }
+                .into(),
+            ),
+            (10, RunEvent::Started { hash, jobs: 1 }.into()),
+            (10, started.into()),
+            (14, SessionEvent::AnomalyNoted { what: "the last word".into() }.into()),
+            // The process is killed, and another one comes after an hour.
+            (3_614, opened.into()),
+            (3_614, ApprovalEvent::Asked { request: request.into() }.into()),
+        ] {
+            let record = Record::new(state.seq.next(), at(second), event);
+            state.apply(&record);
+        }
+        assert_eq!(state.run.worked_ms(at(9_000)), 4_000);
+        assert_eq!(state.attended_ms(at(3_700)), 100_000);
+        assert_eq!(state.tasks.get(&"a".into()).unwrap().elapsed_ms(at(9_000)), Some(4_000));
+    }
 
     proptest! {
         #[test]

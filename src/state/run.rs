@@ -103,6 +103,13 @@ impl RunSlice {
         }
     }
 
+    /// The process that worked has left without a word, the last time at `last`: what comes after is no work.
+    pub(super) fn note_absence(&mut self, last: Timestamp) {
+        if let Some(since) = self.busy_since.take() {
+            self.worked_ms = self.worked_ms.saturating_add(millis(since, last));
+        }
+    }
+
     /// How long the run has worked up to `now`, without the time it waited for the person or for a process.
     pub fn worked_ms(&self, now: Timestamp) -> u64 {
         let going_on = self.busy_since.map_or(0, |since| millis(since, now));

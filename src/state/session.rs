@@ -18,6 +18,9 @@ pub struct SessionSlice {
     pub created_at: Option<Timestamp>,
     /// How often a process took it up.
     pub openings: u32,
+    /// Milliseconds between the last word of one process and the first of the next.
+    #[serde(default)]
+    pub absent_ms: u64,
     /// Set while no process works on it.
     pub closed: Option<CloseReason>,
     /// The last thing that should not have happened.

@@ -86,6 +86,9 @@ pub struct TaskRow {
     pub started_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
+    /// The last word of the process that was at this attempt, once another one took the session up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_at: Option<Timestamp>,
     /// When a retry may start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Timestamp>,
@@ -132,10 +135,10 @@ impl TaskRow {
         self.call.as_deref().or(self.cut_short.as_deref())
     }
 
-    /// How long the task has taken up to `now`, or took.
+    /// How long the task has taken up to `now`, or took. What passed after its process left does not count.
     pub fn elapsed_ms(&self, now: Timestamp) -> Option<u64> {
         let started = self.started_at?;
-        let end = self.finished_at.unwrap_or(now);
+        let end = self.left_at.or(self.finished_at).unwrap_or(now);
         Some(end.duration_since(started).as_millis().try_into().unwrap_or(0))
     }
 }
@@ -204,6 +207,13 @@ impl PartialEq for TaskTable {
 }
 
 impl TaskTable {
+    /// Nobody has worked on what runs since `last`.
+    pub(super) fn note_absence(&mut self, last: Timestamp) {
+        for row in self.rows.iter_mut().filter(|row| row.status == TaskStatus::Running) {
+            row.left_at.get_or_insert(last);
+        }
+    }
+
     /// Takes over the tasks of a new revision. What already happened to a task stays with its id.
     pub(super) fn adopt(&mut self, plan: &Plan) {
         let mut rows: Vec<TaskRow> = vec![TaskRow::default(); plan.tasks.len()];
@@ -287,6 +297,7 @@ impl TaskTable {
             TaskEvent::HandedOver { .. } => {
                 self.rows[task].started_at = Some(at);
                 self.rows[task].finished_at = None;
+                self.rows[task].left_at = None;
                 self.set_status(task, TaskStatus::Yours)
             }
             TaskEvent::Completed { attempt, by, note, .. } => {

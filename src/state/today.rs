@@ -70,7 +70,27 @@ impl SessionState {
         due
     }
 
+    /// The first thing to do after the day of `now`.
+    pub fn next_due(&self, now: Timestamp, zone: &TimeZone) -> Option<Due> {
+        if !self.may_run() || matches!(self.run.phase, RunPhase::Finished { .. }) {
+            return None;
+        }
+        let today = now.to_zoned(zone.clone()).date();
+        let later = self.blocks(now, |date, _| date > today, zone);
+        later.into_iter().filter(|due| !due.status.is_settled()).min_by_key(|due| due.start)
+    }
+
     fn due_blocks(&self, now: Timestamp, today: Date, zone: &TimeZone) -> Vec<Due> {
+        self.blocks(now, |date, late| date == today || (date < today && late), zone)
+    }
+
+    /// The blocks that are wanted by the day they begin on and by whether they are late.
+    fn blocks(
+        &self,
+        now: Timestamp,
+        wanted: impl Fn(Date, bool) -> bool,
+        zone: &TimeZone,
+    ) -> Vec<Due> {
         let Some(schedule) = self.planning.schedule.as_deref() else { return Vec::new() };
         // Work that is cut into blocks is late only after its last one.
         let mut last: BTreeMap<(&TaskId, Option<u32>), Timestamp> = BTreeMap::new();
@@ -86,7 +106,7 @@ impl SessionState {
                 last.get(&(&block.plan_node_id, block.occurrence)) == Some(&block.end.at);
             let late = open && ends_all && block.end.at <= now;
             let date = block.start.at.to_zoned(zone.clone()).date();
-            (date == today || (date < today && late)).then(|| Due {
+            wanted(date, late).then(|| Due {
                 task: block.plan_node_id.clone(),
                 title: block.title.clone(),
                 block: Some(block.id.clone()),

@@ -46,6 +46,7 @@ impl Place {
 /// Creates what is missing, refuses what is not ours, and returns the writer's connection.
 pub(super) fn open_for_writing(place: &Place) -> Result<Connection, StoreError> {
     require_sqlite()?;
+    is_there(&place.dir)?;
     create_dir(&place.dir)?;
     require_mode(&place.dir, 0o700, "written")?;
     let created = create_file(&place.database)?;
@@ -63,7 +64,7 @@ pub(super) fn open_for_writing(place: &Place) -> Result<Connection, StoreError> 
 /// Returns a connection that can change nothing.
 pub(super) fn open_for_reading(place: &Place) -> Result<Connection, StoreError> {
     require_sqlite()?;
-    if !place.database.try_exists().unwrap_or(true) {
+    if !is_there(&place.dir)? || !place.database.try_exists().unwrap_or(true) {
         return Err(StoreError::Missing { dir: place.dir.clone() });
     }
     require_mode(&place.database, 0o400, "read")?;
@@ -88,6 +89,22 @@ fn require_sqlite() -> Result<(), StoreError> {
         return Err(StoreError::OldSqlite { found: rusqlite::version() });
     }
     Ok(())
+}
+
+/// Whether there is a data directory. What cannot be looked into is an error: it may hold sessions.
+fn is_there(dir: &Path) -> Result<bool, StoreError> {
+    match fs::metadata(dir) {
+        Ok(found) if found.is_dir() => require_mode(dir, 0o500, "read").map(|()| true),
+        Ok(_) => Err(StoreError::NotADirectory { path: dir.to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            let file = dir.ancestors().find(|above| above.is_file()).unwrap_or(dir);
+            Err(StoreError::NotADirectory { path: file.to_owned() })
+        }
+        Err(source) => {
+            Err(StoreError::Unreachable { path: dir.to_owned(), source: Arc::new(source) })
+        }
+    }
 }
 
 fn create_dir(path: &Path) -> Result<(), StoreError> {

@@ -35,6 +35,10 @@ pub enum StoreError {
     Missing { dir: PathBuf },
     #[error("could not create {}", .path.display())]
     CannotCreate { path: PathBuf, source: Arc<io::Error> },
+    #[error("the data directory {} is a file", .path.display())]
+    NotADirectory { path: PathBuf },
+    #[error("the data directory {} cannot be looked into", .path.display())]
+    Unreachable { path: PathBuf, source: Arc<io::Error> },
     #[error("{} may not be {wanted} (its mode is {mode:03o})", .path.display())]
     NotPermitted { path: PathBuf, wanted: &'static str, mode: u32 },
     #[error("the database {} has schema version {found}, but this program knows versions up to {known}", .path.display())]
@@ -89,6 +93,8 @@ impl StoreError {
         match self {
             Self::Missing { .. } => "run a plan first, or name another directory with --data-dir".into(),
             Self::CannotCreate { .. } => "make the directory writable, or name another one with --data-dir".into(),
+            Self::NotADirectory { .. } => "name a directory with --data-dir; it is made if it is not there".into(),
+            Self::Unreachable { .. } => "make it and what it lies in readable, or name another one with --data-dir".into(),
             Self::NotPermitted { path, .. } => format!("run `chmod u+rwX {}`, or name another directory with --data-dir", path.display()),
             Self::Newer { .. } => "use the newer Planwright that wrote it, or name another directory with --data-dir; nothing was changed".into(),
             Self::Older { .. } => "open it once for writing, which brings it up to date".into(),

@@ -37,12 +37,12 @@ pub fn estimate(minutes: u64) -> String {
     }
 }
 
-/// Formats a planned duration: `24 min`, `90 min`, `2 h`; hours only where they are exact.
+/// Formats a planned duration: `24 min`, `90 min`, `2 h`, `48 h 45 min`.
 pub fn planned(minutes: u64) -> String {
-    if minutes >= 120 && minutes.is_multiple_of(60) {
-        format!("{} h", count(minutes / 60))
-    } else {
-        working_minutes(minutes)
+    match (minutes / 60, minutes % 60) {
+        (0 | 1, _) => format!("{minutes} min"),
+        (hours, 0) => format!("{} h", count(hours)),
+        (hours, minutes) => format!("{} h {minutes} min", count(hours)),
     }
 }
 
@@ -57,7 +57,12 @@ pub fn planned_range(low: u64, high: u64) -> String {
     let (from, to) = (planned(low), planned(high));
     match (from.rsplit_once(' '), to.rsplit_once(' ')) {
         _ if from == to => from,
-        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} to {to}"),
+        // A unit that both ends share is said once, unless an end has two.
+        (Some((number, unit)), Some((other_number, other)))
+            if unit == other && !number.contains(' ') && !other_number.contains(' ') =>
+        {
+            format!("{number} to {to}")
+        }
         _ => format!("{from} to {to}"),
     }
 }
@@ -217,15 +222,17 @@ mod tests {
     }
 
     #[test]
-    fn planned_durations_use_hours_only_where_exact() {
+    fn planned_durations_use_hours_from_two_on() {
         let shown = [0, 24, 60, 90, 120, 150, 480, 1_005].map(planned);
         assert_eq!(
             shown,
-            ["0 min", "24 min", "60 min", "90 min", "2 h", "150 min", "8 h", "1,005 min"]
+            ["0 min", "24 min", "60 min", "90 min", "2 h", "2 h 30 min", "8 h", "16 h 45 min"]
         );
         assert_eq!(planned_range(24, 38), "24 to 38 min");
         assert_eq!(planned_range(90, 120), "90 min to 2 h");
         assert_eq!(planned_range(24, 24), "24 min");
+        assert_eq!(planned_range(120, 240), "2 to 4 h");
+        assert_eq!(planned_range(150, 165), "2 h 30 min to 2 h 45 min");
         assert_eq!([0, 6, 90, 240, 7_200].map(estimate), ["~1m", "~6m", "~90m", "~4h", "~5d"]);
     }
 

@@ -94,7 +94,9 @@ pub(crate) async fn run(
         if let Some(reason) = looping.frame(app)? {
             return Ok(reason);
         }
-        let mut flow = match looping.next(app, &mut signals).await {
+        let next = looping.next(app, &mut signals).await;
+        let mut typed = matches!(next, Next::Message(Message::Input(_)));
+        let mut flow = match next {
             Next::Message(message) => app.update(message)?,
             Next::Exit(reason) => return Ok(reason),
             Next::Suspend => Flow::Suspend,
@@ -104,11 +106,14 @@ pub(crate) async fn run(
             Next::Nothing => continue,
         };
         for _ in 0..BURST {
-            if let Some(reason) = looping.follow(flow, app)? {
+            if let Some(reason) = looping.follow(flow, typed, app)? {
                 return Ok(reason);
             }
             flow = match looping.waiting() {
-                Some(Typed::Event(event)) => app.update(Message::Input(event))?,
+                Some(Typed::Event(event)) => {
+                    typed = true;
+                    app.update(Message::Input(event))?
+                }
                 Some(Typed::Gone) => return Ok(ExitReason::TerminalGone),
                 None => break,
             };
@@ -188,7 +193,12 @@ impl Loop {
     }
 
     /// Does what a message led to.
-    fn follow(&mut self, flow: Flow, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
+    fn follow(
+        &mut self,
+        flow: Flow,
+        typed: bool,
+        app: &mut impl App,
+    ) -> Result<Option<ExitReason>, TuiError> {
         let done = match flow {
             Flow::Idle => return Ok(None),
             Flow::Draw => Ok(()),
@@ -200,7 +210,11 @@ impl Loop {
             }
             Flow::Exit(reason) => return Ok(Some(reason)),
         };
-        self.limiter.request();
+        if typed {
+            self.limiter.request_at_once();
+        } else {
+            self.limiter.request();
+        }
         self.survived(done)
     }
 

@@ -1,4 +1,5 @@
-//! Joins redraw requests: at most one frame every sixtieth of a second, none without a reason.
+//! Joins redraw requests: at most one frame every sixtieth of a second for what happens by itself, one at once for what the
+//! person does, none without a reason.
 
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,8 @@ pub(crate) const FRAME: Duration = Duration::from_micros(16_667);
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FrameLimiter {
     wanted: bool,
+    /// The person did something and looks for it on the screen.
+    at_once: bool,
     last: Option<Instant>,
 }
 
@@ -18,16 +21,23 @@ impl FrameLimiter {
         self.wanted = true;
     }
 
+    /// A key or the mouse changed it. Whatever is typed faster than frames are drawn still shares one, since input that is
+    /// there already is taken before the frame.
+    pub(crate) fn request_at_once(&mut self) {
+        (self.wanted, self.at_once) = (true, true);
+    }
+
     /// When the next frame is due; `None` while nothing changed.
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
-        self.wanted.then(|| self.last.map_or(now, |last| (last + FRAME).max(now)))
+        let soonest = self.last.filter(|_| !self.at_once).map(|last| last + FRAME);
+        self.wanted.then(|| soonest.map_or(now, |at| at.max(now)))
     }
 
     /// Whether a frame should be drawn now. If so, it counts as drawn.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         let due = self.due(now).is_some_and(|at| at <= now);
         if due {
-            self.wanted = false;
+            (self.wanted, self.at_once) = (false, false);
             self.last = Some(now);
         }
         due
@@ -69,6 +79,19 @@ mod tests {
         assert_eq!(limiter.due(start), Some(start + FRAME));
         assert!(limiter.take(start + FRAME));
         assert_eq!(limiter.due(start + FRAME), None);
+    }
+
+    #[test]
+    fn what_the_person_does_is_drawn_at_once() {
+        let mut limiter = FrameLimiter::default();
+        let now = Instant::now();
+        limiter.request();
+        assert!(limiter.take(now));
+        limiter.request();
+        assert!(!limiter.take(now));
+        limiter.request_at_once();
+        assert!(limiter.take(now));
+        assert_eq!(limiter.due(now), None);
     }
 
     #[test]

@@ -182,6 +182,8 @@ pub struct WeekLoad {
 pub struct HomeView {
     pub items: Vec<ListItem>,
     pub today: Vec<TodayItem>,
+    /// What comes after today.
+    pub next: Option<TodayItem>,
     pub week: Option<WeekLoad>,
     /// Who drafts.
     pub provider: String,

@@ -188,6 +188,10 @@ fn a_process_that_outlived_the_crash_is_ended_first() {
     assert_eq!(output.status.code(), Some(3));
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     assert!(state.is_empty() || state.contains(") Z "), "still there: {state}");
+    // Whoever is asked is told that it was at work and was ended.
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("was still running without Planwright, and was ended"), "{told}");
+    assert!(told.contains("found still running and"), "{told}");
 }
 
 #[test]

@@ -263,3 +263,98 @@ fn the_pictures_of_the_readme_are_there() {
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"), "{target}");
     }
 }
+
+#[test]
+fn flags_may_stand_on_either_side_of_a_bare_goal() {
+    let place = Place::new();
+    let before = place.run(&["--headless", "--yes", "learn Rust, 5 hours a week"]);
+    let behind = place.run(&["learn", "Rust,", "5 hours a week", "--headless", "--yes"]);
+    for output in [&before, &behind] {
+        assert_eq!(code(output), 0, "{}", stderr(output));
+        assert!(stdout(output).starts_with("learn Rust, 5 hours a week\n"), "{}", stdout(output));
+    }
+    let format = place.run(&["learn to draw", "--headless", "--yes", "--format", "dot"]);
+    assert!(stdout(&format).starts_with("digraph"), "{}", stdout(&format));
+    // One word that is nearly a command is a slip, whatever flags follow.
+    let slip = place.run(&["resum", "--headless"]);
+    assert_eq!(code(&slip), 2);
+    assert!(stderr(&slip).contains("did you mean `planwright resume`?"), "{}", stderr(&slip));
+    let unknown = place.run(&["learn to draw", "--headles"]);
+    assert_eq!(code(&unknown), 2);
+    assert!(stderr(&unknown).contains("--headless"), "{}", stderr(&unknown));
+    assert!(!stderr(&unknown).contains("as a value"), "{}", stderr(&unknown));
+    assert_eq!(place.sessions().len(), 3);
+}
+
+#[test]
+fn nothing_is_planned_or_searched_for_nothing() {
+    let place = Place::new();
+    for empty in
+        [&["plan", "", "--headless"][..], &["plan", "  ", "--headless"], &["--headless", ""]]
+    {
+        let output = place.run(empty);
+        assert_eq!(code(&output), 2, "{empty:?}");
+        assert!(stderr(&output).contains("the goal is empty"), "{}", stderr(&output));
+    }
+    assert!(!place.data().join("planwright.db").exists(), "nothing was made");
+    place.run(&["plan", "learn to draw", "--headless", "--yes"]);
+    let searched = place.run(&["sessions", "search", " "]);
+    assert_eq!(code(&searched), 2);
+    assert!(stderr(&searched).contains("nothing to search for"), "{}", stderr(&searched));
+    assert_eq!(code(&place.run(&["sessions", "search", "--kind", "plan"])), 0);
+}
+
+#[test]
+fn a_plan_that_is_imported_is_told_from_a_session() {
+    let place = Place::new();
+    place.run(&["plan", "learn to draw", "--headless", "--yes"]);
+    let file = place.work().join("drawing.json");
+    let file = file.to_str().unwrap();
+    place.run(&["export", "last", "--format", "plan-json", "-o", file]);
+    for plan in [file, &place.plan(KEYS)] {
+        let output = place.run(&["import", plan]);
+        assert_eq!(code(&output), 1);
+        let told = stderr(&output);
+        assert!(told.contains("is a plan, and only sessions are imported"), "{told}");
+        assert!(told.contains(&format!("planwright run {plan}")), "{told}");
+    }
+}
+
+#[test]
+fn a_plan_of_commands_says_nothing_about_tokens() {
+    let place = Place::new();
+    let commands = stdout(&place.run(&["check", &place.plan(KEYS)]));
+    assert!(commands.contains("critical path") && !commands.contains("token"), "{commands}");
+    let agents = KEYS.replace("run = { human = {} }", "run = { agent = {} }");
+    let agents = stdout(&place.run(&["check", &place.plan(&agents)]));
+    assert!(agents.contains("(by tokens)") && agents.contains("estimated"), "{agents}");
+}
+
+#[test]
+fn a_data_directory_that_is_a_file_is_named_with_what_to_do() {
+    let place = Place::new();
+    let file = place.work().join("file");
+    std::fs::write(&file, "in the way").unwrap();
+    for command in [&["sessions", "list"][..], &["today"], &["plan", "learn to draw", "--headless"]]
+    {
+        let mut args = vec!["--data-dir", file.to_str().unwrap()];
+        args.extend(command);
+        let output = place.run(&args);
+        assert_eq!(code(&output), 1, "{command:?}");
+        assert!(stderr(&output).contains("is a file"), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("name a directory with --data-dir"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn rules_are_explained_without_numbers_of_sections() {
+    let place = Place::new();
+    for rule in ["G401", "G402", "G304"] {
+        let told = stdout(&place.run(&["check", "--explain", rule]));
+        assert!(told.contains(rule) && !told.contains('\u{a7}'), "{told}");
+    }
+}

@@ -201,14 +201,14 @@ fn bad_input_gets_one_clear_sentence_and_its_exit_code() {
     assert!(!place.data().exists(), "nothing is written for a plan that cannot run");
     let output = place.run(&["run", "nowhere/plan.toml", "--headless"]);
     assert_eq!(code(&output), 2, "{}", stderr(&output));
-    for args in [
-        &["replay", "zzz", "--headless"][..],
-        &["resume", "last", "--headless"],
-        &["sessions", "show", "abc"],
+    for (args, next) in [
+        (&["replay", "zzz", "--headless"][..], "planwright sessions list"),
+        (&["resume", "last", "--headless"], "planwright run plan.toml makes one"),
+        (&["sessions", "show", "abc"], "planwright sessions list"),
     ] {
         let output = place.run(args);
         assert_eq!(code(&output), 2, "{}", stderr(&output));
-        assert!(stderr(&output).contains("planwright sessions list"), "{}", stderr(&output));
+        assert!(stderr(&output).contains(next), "{}", stderr(&output));
     }
     let output = place.run(&["run", &place.plan(DIAMOND)]);
     assert_eq!(code(&output), 2, "without a terminal");

@@ -272,6 +272,45 @@ fn abandoning_runs_nothing() {
 }
 
 #[test]
+fn the_exit_code_says_how_a_session_was_left() {
+    let place = Place::new();
+    let waiting = "title = \"Wait\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\nrun = { shell = \"sleep 600\" }\n";
+    let plan = place.plan(waiting);
+    // A question that is open when one leaves.
+    let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
+    terminal.shows("Run this plan?");
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 3);
+    assert!(raw.contains("needs you, 0 of 1 done"), "{raw}");
+    assert!(raw.contains("Resume: planwright resume "), "{raw}");
+    // Ctrl-C, which a program without a screen would get as a signal.
+    let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
+    terminal.shows("Run this plan?");
+    terminal.keys("\x03");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 130);
+    assert_restored(&raw);
+    // Left in the middle of the work.
+    let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
+    terminal.shows("Run this plan?");
+    terminal.press_until("a", "run 0/1");
+    terminal.press_until("q", "interrupts the run");
+    terminal.keys("y");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 130);
+    assert!(raw.contains("interrupted, 0 of 1 done"), "{raw}");
+    // A task that failed.
+    let plan = place.plan(&waiting.replace("sleep 600", "false"));
+    let mut terminal = Terminal::start(&place, &["run", &plan, "--yes"], 24, 80);
+    terminal.shows("failed");
+    terminal.keys("q");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 1);
+    assert!(raw.contains("--retry failed"), "{raw}");
+}
+
+#[test]
 fn a_signal_restores_the_terminal_and_ends_the_commands() {
     let place = Place::new();
     let plan = place.plan("title = \"Long\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\nrun = { shell = \"echo $$ > pid; sleep 600\" }\n");
@@ -449,7 +488,7 @@ fn from_goal_to_retry(rows: u16, cols: u16) {
     terminal.shows("Quitting interrupts the run");
     terminal.keys("y");
     let (code, raw) = terminal.end();
-    assert_eq!(code, 0);
+    assert_eq!(code, 3);
     assert_restored(&raw);
     assert!(raw.contains("planwright resume"), "the summary says how to go on");
 }
@@ -517,7 +556,7 @@ fn a_goal_is_planned_revised_run_and_retried_with_the_mouse() {
     terminal.shows("Quitting interrupts the run");
     terminal.keys("y");
     let (code, raw) = terminal.end();
-    assert_eq!(code, 0);
+    assert_eq!(code, 3);
     assert_restored(&raw);
 }
 
@@ -540,7 +579,7 @@ fn the_mouse_selects_focuses_and_never_answers() {
     terminal.until("the trace has the focus", |text| text.contains("━━ trace"));
     terminal.keys("q");
     let (code, raw) = terminal.end();
-    assert_eq!(code, 0);
+    assert_eq!(code, 3);
     assert_restored(&raw);
 }
 
@@ -563,7 +602,7 @@ fn a_plan_is_edited_outside_and_comes_back_as_a_difference() {
     terminal.shows("Edited outside");
     terminal.keys("q");
     let (code, raw) = terminal.end();
-    assert_eq!(code, 0);
+    assert_eq!(code, 3);
     assert_restored(&raw);
 }
 

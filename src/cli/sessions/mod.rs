@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Exit, Out, Problem, Shared};
+use super::{Exit, Out, Shared};
 use crate::app::{self, App};
 use crate::engine::plan_rows::rows_of;
 use crate::model::{Seq, SessionId};
@@ -142,11 +142,7 @@ fn bookmark(
     if let Some(event) = event {
         let head = store.session(&id)?.head;
         if event == 0 || event > head.0 {
-            return Err(Problem::usage(format!(
-                "session {} has events 1 to {head}, not {event}",
-                id.short()
-            ))
-            .into());
+            return Err(app::no_event(&id, head, event));
         }
         let note = app.redactor().redact(note.unwrap_or_default()).into_owned();
         store.set_bookmark(&id, Seq(event), (!remove).then_some(note.as_str()))?;

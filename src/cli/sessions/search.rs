@@ -49,6 +49,18 @@ pub(super) struct SearchArgs {
     limit: usize,
 }
 
+impl SearchArgs {
+    /// Whether anything but words says what is looked for.
+    fn narrows(&self) -> bool {
+        let named = [&self.session, &self.task, &self.kind, &self.tool];
+        named.iter().any(|filter| filter.is_some())
+            || self.role.is_some()
+            || self.outcome.is_some()
+            || self.since.or(self.until).is_some()
+            || self.min_cost.is_some()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum RoleArg {
     Plan,
@@ -76,9 +88,20 @@ enum OutcomeArg {
 }
 
 pub(super) fn search(shared: &Shared, args: &SearchArgs) -> anyhow::Result<Exit> {
+    let typed = args.words.join(" ");
+    if typed.trim().is_empty() && !args.narrows() {
+        return Err(Problem::usage("there is nothing to search for")
+            .remedy("name words, or narrow it down: planwright sessions search --kind failed")
+            .into());
+    }
     let app = App::settings_only(shared)?;
-    let Some(store) = app.read_store()? else { return Ok(Exit::Success) };
-    let mut words = WordQuery::of(&args.words.join(" "));
+    let Some(store) = app.read_store()? else {
+        if !shared.json {
+            Out::new().line("nothing found: there is no saved session yet")?;
+        }
+        return Ok(Exit::Failed);
+    };
+    let mut words = WordQuery::of(&typed);
     words.session = args.session.as_deref().map(|name| app::find(&store, name)).transpose()?;
     let zone = TimeZone::system();
     let search = Search {
@@ -126,7 +149,10 @@ fn kind(word: &str) -> anyhow::Result<EntryKind> {
         let problem = Problem::usage(format!("there is no kind of step `{word}`"));
         match near {
             Some(near) => problem.remedy(format!("did you mean `{near}`?")).into(),
-            None => problem.into(),
+            None => {
+                let known: Vec<&str> = EntryKind::words().collect();
+                problem.remedy(format!("there are {}", known.join(", "))).into()
+            }
         }
     })
 }

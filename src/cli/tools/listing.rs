@@ -72,7 +72,8 @@ pub(super) async fn list(shared: &Shared, app: &App, task: Option<&str>) -> anyh
         let scored = scores
             .get(&meta.name)
             .map_or_else(String::new, |ranked| format!("{:.3}  ", ranked.affinity.score));
-        let about = truncate_end(&clean_line(&meta.description), 90).into_owned();
+        let room = out.columns().saturating_sub(wide + 17 + scored.len()).clamp(24, 90);
+        let about = truncate_end(&clean_line(&meta.description), room).into_owned();
         out.line(&format!(
             "{}  {}  {scored}{about}",
             pad_right(&meta.name, wide),

@@ -138,13 +138,21 @@ fn agents_call(state: &SessionState, task: usize) -> Option<Detail> {
     })
 }
 
+/// What is known about the processes of a call in doubt.
+#[derive(Debug)]
+pub struct Evidence {
+    pub words: String,
+    /// It was found at work after its program had gone, and was ended.
+    pub was_running: bool,
+}
+
 /// Whether a call without a known outcome took place. `evidence` says what is known about its process.
 pub fn in_doubt(
     id: RequestId,
     state: &SessionState,
     task: usize,
     call: &CallInFlight,
-    evidence: &str,
+    evidence: &Evidence,
 ) -> Request {
     let task_id = state.tasks.id(task).clone();
     let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
@@ -167,6 +175,8 @@ pub fn in_doubt(
             .to_owned(),
         why: if is_agent {
             format!("{task_id} was at this call of {}, and its outcome is not known", call.tool)
+        } else if evidence.was_running {
+            format!("{task_id} was still running without Planwright, and was ended on the way")
         } else {
             format!("{task_id} was started, and its outcome is not known")
         },
@@ -175,7 +185,8 @@ pub fn in_doubt(
             Detail::new(
                 "evidence",
                 format!(
-                    "{evidence}, {} captured{last}",
+                    "{}, {} captured{last}",
+                    evidence.words,
                     counted(call.output_lines as usize, "line")
                 ),
             ),

@@ -210,6 +210,12 @@ mod tests {
         assert!(first.yours && first.ready && !first.late, "{first:?}");
         let tomorrow = start + jiff::SignedDuration::from_hours(24);
         assert!(state.due(tomorrow, &TimeZone::UTC).iter().any(|due| due.late), "left over");
+        let next =
+            state.next_due(start, &TimeZone::UTC).expect("there is work after the first day");
+        let earliest = state.planning.schedule.iter().flat_map(|schedule| &schedule.blocks);
+        let day = |at: jiff::Timestamp| at.to_zoned(TimeZone::UTC).date();
+        let later = earliest.map(|block| block.start.at).filter(|at| day(*at) > day(start));
+        assert_eq!(Some(next.start), later.min());
         let decision = decide(&state, &settle_command(&first, true), 3, start);
         assert!(decision.effects.is_empty());
         let started = |event: &Event| matches!(event, Event::Run(_));

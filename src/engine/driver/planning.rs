@@ -223,8 +223,10 @@ fn remembered(session: &SessionId, talk: &PlanningSlice) -> Option<SideWrite> {
     let last = talk.schedule.as_deref().and_then(|schedule| schedule.blocks.last());
     let ends = last.map(|block| format!(", ends {}", block.end.date())).unwrap_or_default();
     let text = format!(
-        "Approved plan: {} ({} / {subtype}, {} min of work{ends})",
-        talk.goal, pattern.pattern_type, roadmap.total_minutes
+        "Approved plan: {} ({} / {subtype}, {} of work{ends})",
+        talk.goal,
+        pattern.pattern_type,
+        crate::text::units::planned(roadmap.total_minutes.into())
     );
     let tags = vec!["plan".to_owned(), pattern.pattern_type.to_string(), subtype.to_owned()];
     Some(SideWrite::Memory { key: Some(format!("plan:{session}")), text, tags })

@@ -8,13 +8,14 @@ use super::{Planner, Work, keep, trace};
 use crate::event::{Event, PlanningEvent};
 use crate::model::{
     AdaptationAction, AdaptationLogEntry, ApprovalTarget, Origin, PatternChoice, PlanContext,
-    PlanOutline, Stage,
+    PlanOutline, Roadmap, Stage,
 };
 use crate::planning::controller::{Outcome, asks};
 use crate::planning::grammar::repair;
-use crate::planning::offline::{self, Pick};
+use crate::planning::offline::{self, Pick, Way};
 use crate::planning::{edit, wishes};
 use crate::state::PlanningSlice;
+use crate::text::units;
 
 impl Planner {
     pub(super) fn draft_outline(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
@@ -191,6 +192,17 @@ impl Planner {
                 context_changed = true;
                 met.push(change.to_string());
             }
+            if let Some((wanted, words)) = read.way {
+                match self.take_way(wanted, &outline, roadmap.as_ref()) {
+                    Ok((rebuilt, reason)) => {
+                        let option = wanted.id().to_owned();
+                        work = work.say(PlanningEvent::OptionPicked { option });
+                        met.push(reason);
+                        roadmap = rebuilt;
+                    }
+                    Err(why) => open.push(format!("{words}: {why}")),
+                }
+            }
             open.extend(read.unread);
         }
         open.append(&mut told.clone());
@@ -221,6 +233,35 @@ impl Planner {
         }
         work = work.say(PlanningEvent::WishesMet { met, open });
         watch.done(work, Some(1.0), told)
+    }
+}
+
+impl Planner {
+    /// The roadmap of another option, with what the person decided before. Before there is one, the wish waits for it.
+    fn take_way(
+        &self,
+        wanted: Way,
+        outline: &PlanOutline,
+        before: Option<&Roadmap>,
+    ) -> Result<(Option<Roadmap>, String), String> {
+        let Some(before) = before else { return Ok((None, format!("the {} way", wanted.id()))) };
+        let chosen = before.options_tried.iter().find(|option| option.chosen);
+        if chosen.is_some_and(|option| option.id == wanted.id()) {
+            return Err(format!("it is the {} way already; name what to change", wanted.id()));
+        }
+        let wish = offline::Wish { way: Some(wanted), conflict_minutes: 0 };
+        let drafted =
+            offline::build(outline, &self.library, wish).map_err(|error| error.to_string())?;
+        let mut roadmap = drafted.roadmap;
+        keep::decisions(outline, Some(before), &mut roadmap);
+        super::roadmap::settle(&mut roadmap);
+        let words = format!(
+            "the {} way, {} of work instead of {}",
+            wanted.id(),
+            units::planned(roadmap.total_minutes.into()),
+            units::planned(before.total_minutes.into())
+        );
+        Ok((Some(roadmap), words))
     }
 }
 

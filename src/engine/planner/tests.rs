@@ -137,6 +137,11 @@ fn quiet() -> PolicyOverride {
     PolicyOverride { probing_depth: Some(0), ..PolicyOverride::default() }
 }
 
+/// Asks about the plan as a whole and about nothing else.
+fn once() -> PolicyOverride {
+    with(ApprovalPolicy::SingleFinal, Autonomy::Medium)
+}
+
 fn with(approval: ApprovalPolicy, autonomy: Autonomy) -> PolicyOverride {
     PolicyOverride { approval_policy: Some(approval), autonomy: Some(autonomy), ..quiet() }
 }
@@ -413,6 +418,60 @@ fn a_wish_that_cannot_be_read_stays_open_and_is_told() {
     assert_eq!(talk.state.planning.open_wishes, ["make it more joyful"]);
     let told = talk.open().details.iter().any(|detail| detail.text.contains("make it more joyful"));
     assert!(told, "{:?}", talk.open().details);
+}
+
+#[test]
+fn a_wish_that_changes_nothing_makes_no_revision_and_says_so() {
+    let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
+    let before = talk.state.plan.current.clone().unwrap();
+    let asked = talk.open().id;
+    talk.answer(Answer::saying(A::RequestChanges, "make it more joyful"));
+    assert_eq!(talk.state.plan.current.clone().unwrap(), before);
+    assert_eq!(talk.state.plan.revisions.len(), 1);
+    assert_ne!(talk.open().id, asked, "the question is put again");
+    assert!(talk.open().why.contains("nothing changed"), "{}", talk.open().why);
+    let said = &talk.state.planning.response_text;
+    assert!(said.contains("Nothing changed") && said.contains("make it more joyful"), "{said}");
+    talk.answer(A::ApproveAndStop);
+    assert!(talk.state.may_run());
+}
+
+#[test]
+fn every_wish_of_a_sentence_is_met_or_named() {
+    let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
+    let weeks = |talk: &Talk| talk.state.planning.context.as_ref().unwrap().constraints.clone();
+    let words = "drop the last phase, finish in 4 weeks and sing about it";
+    talk.answer(Answer::saying(A::RequestChanges, words));
+    let roadmap = talk.state.planning.roadmap.clone().unwrap();
+    let has = |id: &str| roadmap.nodes.iter().any(|node| node.id.as_str().starts_with(id));
+    assert!(has("p4") && !has("p5"), "{roadmap:?}");
+    assert!(has("p3.t2"), "nothing else is removed");
+    let limits = weeks(&talk);
+    let last = limits.start.checked_add(jiff::ToSpan::days(27)).unwrap();
+    let ends = limits.deadline.map(crate::model::Moment::date);
+    assert!(ends == Some(last) || limits.horizon_weeks == Some(4), "{limits:?}");
+    assert_eq!(talk.state.planning.open_wishes, ["sing about it"]);
+    assert!(talk.open().why.contains("left open: sing about it"), "{}", talk.open().why);
+}
+
+#[test]
+fn a_shorter_plan_is_the_lean_one_and_only_once() {
+    let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
+    let minutes = |talk: &Talk| talk.state.planning.roadmap.as_ref().unwrap().total_minutes;
+    let before = minutes(&talk);
+    talk.answer(Answer::saying(A::RequestChanges, "make it shorter"));
+    let roadmap = talk.state.planning.roadmap.clone().unwrap();
+    assert_eq!(roadmap.options_tried.iter().find(|option| option.chosen).unwrap().id, "lean");
+    assert!(minutes(&talk) < before);
+    assert_eq!(talk.state.plan.current.as_ref().unwrap().revision, 2);
+    // Other options are told by how they differ from this one.
+    let balanced = talk.open().choices.iter().find(|choice| choice.label == "option balanced");
+    let effect = &balanced.unwrap().consequence;
+    assert!(effect.contains(" more"), "{effect}");
+    talk.answer(Answer::saying(A::RequestChanges, "make it shorter"));
+    assert_eq!(talk.state.plan.current.as_ref().unwrap().revision, 2);
+    let open = &talk.state.planning.open_wishes;
+    assert!(open[0].contains("the lean way already"), "{open:?}");
 }
 
 #[test]

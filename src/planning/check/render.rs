@@ -1,7 +1,7 @@
 //! A check report as lines for a person.
 
 use super::{CheckReport, ScheduleReport};
-use crate::model::{CriticalPathBy, Moment, Severity, TaskId, Violation};
+use crate::model::{CriticalPathBy, Moment, RunKind, Severity, TaskId, Violation};
 use crate::planning::plan_file::place;
 use crate::text::units;
 
@@ -25,12 +25,18 @@ impl CheckReport {
         if !self.execution_order.is_empty() {
             lines.push(format!("  starts with    {}", listed(&self.root_tasks, ", ")));
             lines.push(format!("  order          {}", listed(&self.execution_order, ", ")));
+            // Tokens say nothing about commands and people.
+            let agents = self.plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent {}));
             let by = match self.critical_path_by {
-                CriticalPathBy::Minutes => "by minutes",
-                CriticalPathBy::Tokens => "by tokens",
+                CriticalPathBy::Minutes => " (by minutes)",
+                CriticalPathBy::Tokens if agents => " (by tokens)",
+                CriticalPathBy::Tokens => "",
             };
-            lines.push(format!("  critical path  {} ({by})", listed(&self.critical_path, " › ")));
-            lines.push(format!("  tokens         {} estimated", self.estimated_total_tokens));
+            lines.push(format!("  critical path  {}{by}", listed(&self.critical_path, " › ")));
+            if agents {
+                let tokens = units::count(self.estimated_total_tokens);
+                lines.push(format!("  tokens         {tokens} estimated"));
+            }
             lines.extend(self.schedule.as_ref().map(schedule_line));
         }
         lines
@@ -59,12 +65,12 @@ impl CheckReport {
 }
 
 fn schedule_line(schedule: &ScheduleReport) -> String {
-    let length = units::working_minutes(schedule.makespan_minutes);
+    let length = units::planned(schedule.makespan_minutes);
     let first = schedule.blocks.iter().filter_map(|block| block.start_at).min();
     let last = schedule.blocks.iter().filter_map(|block| block.finish_at).max();
     let bound = match schedule.lower_bound_minutes {
         bound if bound == schedule.makespan_minutes => "which is the least possible".to_owned(),
-        bound => format!("at least {} are needed", units::working_minutes(bound)),
+        bound => format!("at least {} are needed", units::planned(bound)),
     };
     match first.zip(last) {
         Some((first, last)) => format!(

@@ -105,7 +105,7 @@ fn a_report_reads_well_as_lines() {
             "  starts with    a",
             "  order          a, b",
             "  critical path  a › b (by tokens)",
-            "  tokens         1000 estimated",
+            "  tokens         1,000 estimated",
         ]
     );
     let bad = report("[[tasks]]\nid = \"a\"\ngoal = \"x\"\ndepend_on = [\"b\"]\n");

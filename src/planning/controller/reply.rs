@@ -24,7 +24,8 @@ pub enum Reply {
     Text(String),
 }
 
-const PROPOSE: &str = "propose changes:";
+/// What opens a wish for changes; the first is the one that is told.
+const PROPOSE: [&str; 4] = ["propose changes:", "request changes:", "changes:", "revise:"];
 
 /// Reads a reply.
 pub fn parse_reply(text: &str) -> Reply {
@@ -48,8 +49,12 @@ pub fn parse_reply(text: &str) -> Reply {
     if let Some(number) = lower.strip_prefix("use ").and_then(|rest| rest.trim().parse().ok()) {
         return Reply::Use(number);
     }
-    if lower.starts_with(PROPOSE) && trimmed.is_char_boundary(PROPOSE.len()) {
-        return Reply::ProposeChanges(trimmed[PROPOSE.len()..].trim().to_owned());
+    for opening in PROPOSE {
+        if let Some((head, rest)) = trimmed.split_at_checked(opening.len())
+            && head.eq_ignore_ascii_case(opening)
+        {
+            return Reply::ProposeChanges(rest.trim().to_owned());
+        }
     }
     Reply::Text(trimmed.to_owned())
 }
@@ -160,6 +165,7 @@ mod tests {
             parse_reply("Propose changes: shorter"),
             Reply::ProposeChanges("shorter".into())
         );
+        assert_eq!(parse_reply("Revise: shorter"), Reply::ProposeChanges("shorter".into()));
         assert_eq!(parse_reply("go on offline"), Reply::GoOffline);
     }
 

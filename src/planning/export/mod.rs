@@ -46,13 +46,9 @@ impl<'a> PlanExport<'a> {
     }
 }
 
-/// Minutes as people say them: `45 min`, `2 h`, `1 h 30 min`.
+/// Minutes as people say them.
 pub(super) fn duration(minutes: u32) -> String {
-    match (minutes / 60, minutes % 60) {
-        (0, minutes) => format!("{minutes} min"),
-        (hours, 0) => format!("{hours} h"),
-        (hours, minutes) => format!("{hours} h {minutes} min"),
-    }
+    crate::text::units::planned(minutes.into())
 }
 
 /// What a link says beyond "first this, then that"; empty for a plain one.

@@ -69,7 +69,7 @@ pub(super) fn fill(
     fill_hours(&mut context, goal, template);
     fill_rhythm(&mut context, goal, template);
     if template.pattern == PatternType::ProgressiveAccumulationArc {
-        let question = format!("How far are you with {} already?", goal.subject.name);
+        let question = format!("How far are you with this already: {}?", goal.subject.name);
         assume(&mut context, LEVEL, "beginner", Some(question));
     }
     let start = context.constraints.start.to_string();

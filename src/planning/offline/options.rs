@@ -2,6 +2,8 @@
 
 use crate::model::{NodeTree, NodeType, PlanContext, PlanNode, Risk, RoadmapOption, Role, TaskId};
 
+use crate::text::units::planned;
+
 use super::blueprint::{Blueprint, Ground, Tie, Weight};
 use super::template::Sizing;
 
@@ -194,8 +196,8 @@ pub fn difference(option: &RoadmapOption, first: &RoadmapOption) -> String {
     let effort = i64::from(option.effort_minutes) - i64::from(first.effort_minutes);
     let effort = match effort {
         0 => "the same effort".to_owned(),
-        more if more > 0 => format!("{} more", hours(more.unsigned_abs())),
-        less => format!("{} less", hours(less.unsigned_abs())),
+        more if more > 0 => format!("{} more", planned(more.unsigned_abs())),
+        less => format!("{} less", planned(less.unsigned_abs())),
     };
     let span = match i32::from(option.span_weeks) - i32::from(first.span_weeks) {
         0 => "the same span".to_owned(),
@@ -222,22 +224,13 @@ fn weeks(count: u32) -> String {
     if count == 1 { "1 week".to_owned() } else { format!("{count} weeks") }
 }
 
-/// Minutes as "48 h", "1 h 30 min" or "45 min".
-pub(super) fn hours(minutes: u64) -> String {
-    match (minutes / 60, minutes % 60) {
-        (0, minutes) => format!("{minutes} min"),
-        (hours, 0) => format!("{hours} h"),
-        (hours, minutes) => format!("{hours} h {minutes} min"),
-    }
-}
-
 /// The line under the first option.
 pub(super) fn whole(option: &RoadmapOption, sessions: Option<(u32, u32)>) -> String {
     let rhythm =
         sessions.map(|(count, each)| format!(", {count} × {each} min a week")).unwrap_or_default();
     format!(
         "{} over {}{rhythm}, {} risk",
-        hours(option.effort_minutes.into()),
+        planned(option.effort_minutes.into()),
         weeks(option.span_weeks.into()),
         risk_name(option.risk)
     )

@@ -7,6 +7,8 @@ use crate::model::{
     RoadmapContext, RoadmapOption, TaskId,
 };
 
+use crate::text::units::planned;
+
 use super::blueprint::{self, Blueprint, Ground, Tie};
 use super::draft::{self, DraftError};
 use super::facts::{self, Size};
@@ -184,8 +186,8 @@ fn rationale(variant: &Variant, ground: Ground<'_>, picked: bool, chosen: bool) 
     let fits = variant.effort <= ground.size.capacity;
     let room = format!(
         "{} of the {} that the horizon holds",
-        options::hours(variant.effort.into()),
-        options::hours(ground.size.capacity.into())
+        planned(variant.effort.into()),
+        planned(ground.size.capacity.into())
     );
     let what = match variant.way {
         Way::Balanced => ground.template.why.clone(),

@@ -6,6 +6,7 @@ use crate::model::{
     Dependency, LeverChange, LinkKind, Moment, NodeTree, Relaxation, StrategyMode, TaskId,
 };
 use crate::planning::calendar::instant_of;
+use crate::text::units::planned;
 
 /// How many answers are offered.
 const MAX_ANSWERS: usize = 3;
@@ -285,10 +286,18 @@ impl<'a> Relaxer<'a> {
                 format!("end {} later, on {}", count(*days as usize, "day"), deadline.date())
             }
             LeverChange::MoreWeeklyMinutes { from, to } => {
-                format!("work {to} min a week instead of {from}")
+                format!(
+                    "work {} a week instead of {}",
+                    planned(u64::from(*to)),
+                    planned(u64::from(*from))
+                )
             }
             LeverChange::DropOptional { node_ids, minutes } => {
-                format!("drop {} ({minutes} min)", count(node_ids.len(), "optional task"))
+                format!(
+                    "drop {} ({})",
+                    count(node_ids.len(), "optional task"),
+                    planned(u64::from(*minutes))
+                )
             }
             LeverChange::OverlapPhases { from, to, lag_minutes } => {
                 format!(

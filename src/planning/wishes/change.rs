@@ -11,6 +11,7 @@ use crate::model::{
     Assumption, AssumptionOrigin, Interval, Moment, PlanCalendar, PlanContext, Weekday,
 };
 use crate::planning::calendar;
+use crate::text::units::planned;
 
 /// A part of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -217,8 +218,10 @@ impl fmt::Display for ContextChange {
             all.join(", ")
         };
         match self {
-            Self::WeeklyMinutes(minutes) => write!(f, "{minutes} min a week"),
-            Self::DailyMinutes(minutes) => write!(f, "at most {minutes} min a day"),
+            Self::WeeklyMinutes(minutes) => write!(f, "{} a week", planned((*minutes).into())),
+            Self::DailyMinutes(minutes) => {
+                write!(f, "at most {} a day", planned((*minutes).into()))
+            }
             Self::Start(date) => write!(f, "start on {date}"),
             Self::Deadline(date) => write!(f, "finish by {date}"),
             Self::HorizonWeeks(weeks) => write!(f, "within {weeks} weeks"),

@@ -4,12 +4,13 @@ use crate::model::{NodeTree, PlanNode, TaskId};
 use crate::text::nearest;
 
 use super::phrase::{parted, unquoted};
+use super::place;
 
 /// Finds nodes by what people call them.
 pub(super) struct Finder<'a> {
     pub(super) tree: NodeTree<'a>,
     nodes: &'a [PlanNode],
-    root: &'a TaskId,
+    pub(super) root: &'a TaskId,
     marked: &'a [TaskId],
 }
 
@@ -34,6 +35,10 @@ impl<'a> Finder<'a> {
         Self { tree: NodeTree::new(nodes), nodes, root, marked }
     }
 
+    pub(super) fn has_marks(&self) -> bool {
+        !self.marked.is_empty()
+    }
+
     /// The one node that a phrase means; none if it could be two.
     pub(super) fn one(&self, phrase: &str) -> Option<&'a PlanNode> {
         if is_marked(phrase) {
@@ -51,7 +56,7 @@ impl<'a> Finder<'a> {
         self.named(phrase, |node| self.holds(node))
     }
 
-    fn holds(&self, node: &PlanNode) -> bool {
+    pub(super) fn holds(&self, node: &PlanNode) -> bool {
         node.node_type.is_container() || !self.tree.is_leaf(&node.id)
     }
 
@@ -63,6 +68,9 @@ impl<'a> Finder<'a> {
         }
         if let Some(node) = self.named(phrase, |_| true) {
             return Some(vec![node]);
+        }
+        if let Some(found) = place::nodes(self, phrase) {
+            return (!found.is_empty()).then_some(found);
         }
         let (first, rest) = parted(phrase, &["and"])
             .into_iter()
@@ -100,10 +108,20 @@ impl<'a> Finder<'a> {
             .filter(|node| node.id != *self.root && admits(node))
             .map(|node| (node, words(&node.title)))
             .collect();
-        tiers(&whole, &bare).into_iter().find_map(|matches| {
+        let mut tiers = tiers(&whole, &bare).into_iter();
+        let titled = |matches: Matches<'_>| {
             let mut found = named.iter().filter(|(_, title)| matches(title)).map(|(node, _)| *node);
             found.next().map(|first| if found.next().is_some() { None } else { Some(first) })
-        })?
+        };
+        // A title goes before what the phrase may say about a place, and nothing else does.
+        if let Some(found) = tiers.next().and_then(titled) {
+            return found;
+        }
+        if let Some(found) = place::nodes(self, phrase) {
+            let [only] = found.as_slice() else { return None };
+            return Some(*only).filter(|node| admits(node));
+        }
+        tiers.find_map(titled)?
     }
 }
 
@@ -127,7 +145,8 @@ fn tiers<'a>(whole: &'a [String], bare: &'a [String]) -> Vec<Matches<'a>> {
         Box::new(move |title| title.windows(bare.len()).any(|window| window == bare)),
         Box::new(move |title| bare.iter().all(|word| title.contains(word))),
     ];
-    if spelled.chars().count() >= 4 {
+    // "last" is no misspelt "list".
+    if spelled.chars().count() >= 4 && !bare.iter().any(|word| place::tells(word)) {
         let near = move |title: &[String]| {
             let windows: Vec<String> =
                 title.windows(bare.len()).map(|part| part.join(" ")).collect();
@@ -139,7 +158,7 @@ fn tiers<'a>(whole: &'a [String], bare: &'a [String]) -> Vec<Matches<'a>> {
 }
 
 /// Words in lower case and singular, without articles.
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     text.to_lowercase()
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !["", "the", "a", "an"].contains(word))

@@ -1,4 +1,5 @@
-//! Change requests that can be read without a model: estimates, names, removing, adding, moving, hours, dates, order.
+//! Change requests that can be read without a model: estimates, names, removing, adding, moving, hours, dates, order,
+//! and whether the whole is to be leaner or more thorough.
 //!
 //! The grammar is small and listed in the files below. Nothing is guessed: a node that could be two, a date that no
 //! calendar has, a word that is not in the list leave their clause in [`Reading::unread`], as it was typed.
@@ -8,15 +9,18 @@ mod change;
 mod find;
 mod limits;
 mod phrase;
+mod place;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 use jiff::civil::Date;
 
 pub use change::{ContextChange, DayPart, change};
 
 use crate::model::{PlanEdit, PlanOutline, Roadmap, TaskId};
+use crate::planning::offline::Way;
 use find::Finder;
 
 /// What a change request says.
@@ -26,6 +30,8 @@ pub struct Reading {
     pub edits: Vec<PlanEdit>,
     /// Changes to hours and dates.
     pub context: Vec<ContextChange>,
+    /// Which of its options the whole plan is to follow, and the words that say so.
+    pub way: Option<(Way, String)>,
     /// What could not be read, as it was typed.
     pub unread: Vec<String>,
 }
@@ -35,6 +41,7 @@ pub struct Reading {
 enum Wish {
     Edits(Vec<PlanEdit>),
     Context(Vec<ContextChange>),
+    Way(Way),
 }
 
 /// What a clause is read against.
@@ -67,6 +74,7 @@ pub fn read(
             match wish {
                 Some(Wish::Edits(edits)) => reading.edits.extend(edits),
                 Some(Wish::Context(changes)) => reading.context.extend(changes),
+                Some(Wish::Way(way)) => reading.way = Some((way, clause.trim().to_owned())),
                 None => reading.unread.push(clause.to_owned()),
             }
         }
@@ -83,6 +91,8 @@ impl Ground<'_> {
         limits::read(self, text)
             .map(Wish::Context)
             .or_else(|| steps::read(self, text).map(Wish::Edits))
+            // With nodes marked, "it" is those, and not the plan.
+            .or_else(|| ways::read(text).filter(|_| !self.finder.has_marks()).map(Wish::Way))
     }
 
     /// Cuts a sentence where the fewest pieces stay unread, and among those where the most wishes are read: a comma or

@@ -94,6 +94,42 @@ fn removing_is_read() {
 }
 
 #[test]
+fn nodes_are_named_by_their_place() {
+    let remove = |node: &str| PlanEdit::Remove { node: node.into() };
+    edits("drop the last phase", &[], &[remove("p5")]);
+    edits("remove the second to last phase", &[], &[remove("p4")]);
+    edits("remove phase 3", &[], &[remove("p3")]);
+    edits("skip the 2nd task of Build", &[], &[remove("p2.t2")]);
+    edits("remove the last two phases", &[], &[remove("p4"), remove("p5")]);
+    edits("the first task takes 2 hours", &[], &[estimate("p1.t1", 120)]);
+    edits("the last step of build takes 2 hours", &[], &[estimate("p2.t4", 120)]);
+}
+
+#[test]
+fn two_wishes_in_one_sentence_are_both_read() {
+    let found = reading("drop the last phase and finish in 4 weeks", &[]);
+    assert_eq!(found.edits, [PlanEdit::Remove { node: "p5".into() }]);
+    assert_eq!(found.context, [ContextChange::HorizonWeeks(4)]);
+    assert!(found.unread.is_empty(), "{found:?}");
+}
+
+#[test]
+fn the_whole_plan_can_be_leaner_or_more_thorough() {
+    let way = |text: &str| reading(text, &[]).way.map(|(way, _)| way);
+    for text in ["make it shorter", "Please make the plan a bit simpler.", "too much work"] {
+        assert_eq!(way(text), Some(Way::Lean), "{text}");
+    }
+    assert_eq!(way("use the lean option"), Some(Way::Lean));
+    assert_eq!(way("make it more thorough"), Some(Way::Thorough));
+    assert_eq!(way("the balanced one"), Some(Way::Balanced));
+    let found = reading("make it better, and shorter", &[]);
+    assert_eq!(found.way, Some((Way::Lean, "shorter".into())));
+    assert_eq!(found.unread, ["make it better"]);
+    // What is meant by "it" is marked, and a node has no lean way.
+    assert_eq!(reading("make it shorter", &["p2.t1"]).unread, ["make it shorter"]);
+}
+
+#[test]
 fn adding_is_read() {
     let add = |parent: &str, title: &str, minutes: Option<u32>| PlanEdit::Add {
         parent: parent.into(),
@@ -180,7 +216,10 @@ fn several_wishes_are_parted() {
 
 #[test]
 fn nothing_is_guessed() {
-    unread("make it better, and shorter", &["make it better, and shorter"]);
+    unread("make it better", &["make it better"]);
+    unread("drop the last rocket", &["drop the last rocket"]);
+    unread("drop the seventh phase", &["drop the seventh phase"]);
+    unread("drop the last nine phases", &["drop the last nine phases"]);
     unread("issue takes 3 hours", &["issue takes 3 hours"]);
     unread("remove the rocket", &["remove the rocket"]);
     unread("not on Monday", &["not on Monday"]);

@@ -77,8 +77,8 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
             format!("outline v{} with {nodes} by {by}", outline.version)
         }
         PlanningEvent::RoadmapDrafted { roadmap, by, .. } => format!(
-            "roadmap of {} h with {} by {by}",
-            roadmap.total_minutes.div_ceil(60),
+            "roadmap of {} with {} by {by}",
+            crate::text::units::planned(roadmap.total_minutes.into()),
             counted(roadmap.dependencies.len(), "link")
         ),
         PlanningEvent::ScheduleDrafted { schedule, by } => {
@@ -118,9 +118,13 @@ pub(super) fn planning(event: &PlanningEvent) -> Option<Projection> {
                     .collect::<Vec<_>>()
                     .join("\n"),
             );
-            match open.len() {
-                0 => "wishes met".to_owned(),
-                _ => "some wishes could not be read; edit with e, or set up a model".to_owned(),
+            match (met.len(), open.len()) {
+                (_, 0) => "wishes met".to_owned(),
+                (0, _) => format!("left open: {}", open.join("; ")),
+                (count, _) => {
+                    let wishes = if count == 1 { "wish" } else { "wishes" };
+                    format!("{count} {wishes} met, left open: {}", open.join("; "))
+                }
             }
         }
         PlanningEvent::OptionPicked { option } => format!("option {option} picked"),

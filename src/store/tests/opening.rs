@@ -133,7 +133,20 @@ fn a_place_that_cannot_be_made_or_is_not_there_is_named() {
     let dir = temporary();
     fs::write(dir.path().join("file"), "in the way").unwrap();
     let error = Store::open(&dir.path().join("file/store"), OpenMode::ReadWrite).unwrap_err();
-    assert!(matches!(error, StoreError::CannotCreate { .. }), "{error:?}");
+    assert!(matches!(error, StoreError::NotADirectory { .. }), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        format!("the data directory {} is a file", dir.path().join("file").display())
+    );
+    assert!(error.hint().contains("name a directory"), "{}", error.hint());
+    let error = Store::open(&dir.path().join("file"), OpenMode::ReadOnly).unwrap_err();
+    assert!(matches!(error, StoreError::NotADirectory { .. }), "{error:?}");
+    // What may not be looked into may hold sessions.
+    fs::create_dir(dir.path().join("closed")).unwrap();
+    allow(&dir.path().join("closed"), 0o000);
+    let error = Store::open(&dir.path().join("closed"), OpenMode::ReadOnly).unwrap_err();
+    assert!(matches!(error, StoreError::NotPermitted { .. }), "{error:?}");
+    allow(&dir.path().join("closed"), 0o700);
     let error = Store::open(&dir.path().join("nowhere"), OpenMode::ReadOnly).unwrap_err();
     assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
     assert!(!dir.path().join("nowhere").exists());

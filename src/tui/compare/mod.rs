@@ -113,7 +113,7 @@ impl Compare {
         let key = Key::of(event);
         if key.ctrl {
             match key.code {
-                KeyCode::Char('c') => return Ok(Flow::Exit(ExitReason::Quit)),
+                KeyCode::Char('c') => return Ok(Flow::Exit(ExitReason::Signal("SIGINT"))),
                 KeyCode::Char('z') => return Ok(Flow::Suspend),
                 KeyCode::Char('l') => return Ok(Flow::Redraw),
                 _ => {}

@@ -53,10 +53,11 @@ fn goes_to(text: &TextBox, cx: &PaneContext<'_>) -> Vec<After> {
         if text.marked_only { cx.ui.marks.iter().cloned().collect() } else { Vec::new() };
     let today = cx.now.to_zoned(cx.time_zone.clone()).date();
     let reading = wishes::read(&words, outline, planning.roadmap.as_deref(), &marked, today);
-    let read = match reading.edits.len() + reading.context.len() {
-        0 => String::new(),
-        changes => format!(", {} read", counted(changes, "change")),
-    };
+    let read =
+        match reading.edits.len() + reading.context.len() + usize::from(reading.way.is_some()) {
+            0 => String::new(),
+            changes => format!(", {} read", counted(changes, "change")),
+        };
     let mut lines = vec![("goes to", format!("{stage}{read}"), Role::Text)];
     if let Some(first) = reading.unread.first() {
         let more = match reading.unread.len() - 1 {

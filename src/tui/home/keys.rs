@@ -14,28 +14,28 @@ use crate::tui::{ExitReason, HomeExit, HomeWish};
 
 /// Everything that can be done on the home screen by an action of the table.
 pub(crate) const ACTIONS: [Action; 22] = [
+    Action::Open,
+    Action::Search,
+    Action::GoalBox,
+    Action::Today,
+    Action::MarkSession,
+    Action::Compare,
+    Action::Fork,
+    Action::RemoveSession,
+    Action::TodayDone,
+    Action::TodaySkip,
+    Action::TodayLater,
+    Action::Palette,
+    Action::Help,
+    Action::Quit,
+    Action::Back,
+    Action::FocusNext,
     Action::Down,
     Action::Up,
     Action::PageDown,
     Action::PageUp,
     Action::Start,
     Action::Latest,
-    Action::Open,
-    Action::Search,
-    Action::GoalBox,
-    Action::FocusNext,
-    Action::MarkSession,
-    Action::Compare,
-    Action::Fork,
-    Action::RemoveSession,
-    Action::Today,
-    Action::TodayDone,
-    Action::TodaySkip,
-    Action::TodayLater,
-    Action::Palette,
-    Action::Help,
-    Action::Back,
-    Action::Quit,
 ];
 
 impl Home {
@@ -44,7 +44,7 @@ impl Home {
         let key = Key::of(event);
         if key.ctrl {
             match key.code {
-                KeyCode::Char('c') => return Flow::Exit(ExitReason::Quit),
+                KeyCode::Char('c') => return Flow::Exit(ExitReason::Signal("SIGINT")),
                 KeyCode::Char('z') => return Flow::Suspend,
                 KeyCode::Char('l') => return Flow::Redraw,
                 _ => {}

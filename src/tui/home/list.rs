@@ -9,7 +9,8 @@ use crate::state::SessionStatus;
 pub(super) enum Group {
     NeedsYou,
     Running,
-    /// Over, or approved and kept for later.
+    /// Approved and kept for later.
+    Ready,
     Finished,
 }
 
@@ -21,10 +22,10 @@ impl Group {
             | SessionStatus::Running
             | SessionStatus::Paused
             | SessionStatus::Yours => Self::Running,
-            SessionStatus::Held
-            | SessionStatus::Done
-            | SessionStatus::Failed
-            | SessionStatus::Abandoned => Self::Finished,
+            SessionStatus::Held => Self::Ready,
+            SessionStatus::Done | SessionStatus::Failed | SessionStatus::Abandoned => {
+                Self::Finished
+            }
         }
     }
 
@@ -32,6 +33,7 @@ impl Group {
         match self {
             Self::NeedsYou => "needs you",
             Self::Running => "running",
+            Self::Ready => "ready",
             Self::Finished => "finished",
         }
     }
@@ -134,7 +136,7 @@ impl List {
 
     pub(super) fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        for group in [Group::NeedsYou, Group::Running, Group::Finished] {
+        for group in [Group::NeedsYou, Group::Running, Group::Ready, Group::Finished] {
             let of_group = |item: &&usize| Group::of(self.items[**item].status) == group;
             let members: Vec<usize> = self.shown.iter().filter(of_group).copied().collect();
             if members.is_empty() {

@@ -40,12 +40,13 @@ impl Overlay {
         let words = self.filter.as_ref().map(|filter| filter.text().to_lowercase());
         let fits = |entry: &&Entry| {
             let name = format!("{} {}", words_of(entry), entry.name.replace('_', " "));
-            ACTIONS.contains(&entry.action)
-                && words
-                    .as_deref()
-                    .is_none_or(|words| words.split_whitespace().all(|word| name.contains(word)))
+            words
+                .as_deref()
+                .is_none_or(|words| words.split_whitespace().all(|word| name.contains(word)))
         };
-        TABLE.iter().filter(fits).collect()
+        // What one does comes before how one moves.
+        let of = |action: &Action| TABLE.iter().find(|entry| entry.action == *action);
+        ACTIONS.iter().filter_map(of).filter(fits).collect()
     }
 
     pub(super) fn on_key(&mut self, event: &KeyEvent) -> Picked {
@@ -74,6 +75,7 @@ fn words_of(entry: &Entry) -> &'static str {
         Action::Open => "open, or start what is due",
         Action::Search => "filter the sessions",
         Action::FocusNext => "next pane",
+        Action::Fork => "fork the session",
         Action::Start => "first",
         Action::Latest => "last",
         _ => entry.words,
@@ -112,7 +114,11 @@ impl Home {
         };
         let edge = |y: u16| Rect { x: area.x + 3, y, width: width - 6, height: 1 };
         Line::new(buf, edge(area.y)).put(title, style);
-        Line::new(buf, edge(area.bottom() - 1)).right(&[piece(hint, style)]);
+        let mut foot = Line::new(buf, edge(area.bottom() - 1));
+        foot.right(&[piece(hint, style)]);
+        if overlay.filter.is_some() {
+            foot.put(&format!(" {} of {} ", entries.len(), ACTIONS.len()), style);
+        }
         let mut inner = Rect {
             x: area.x + 2,
             y: area.y + 1,

@@ -16,7 +16,8 @@ impl Home {
             self.draw_today(area, buf);
             return;
         }
-        let wanted = self.view.today.len() as u16 * 2 + 3 + u16::from(self.view.week.is_some()) * 2;
+        let items = (self.view.today.len() as u16 * 2).max(u16::from(self.view.next.is_some()));
+        let wanted = items + 3 + u16::from(self.view.week.is_some()) * 2;
         let today = Rect { height: wanted.clamp(3, area.height / 2), ..area };
         self.draw_today(today, buf);
         let below = Rect { y: today.bottom(), height: area.height - today.height, ..area };
@@ -40,10 +41,7 @@ impl Home {
             self.draw_week(Rect { y: body.bottom(), height: 2, ..body }, buf);
         }
         if self.view.today.is_empty() {
-            for (text, y) in ["nothing is due today", "approved plans show up here"]
-                .iter()
-                .zip(body.y..body.bottom())
-            {
+            for (text, y) in self.empty_day().iter().zip(body.y..body.bottom()) {
                 let row = Rect { y, height: 1, ..body };
                 Line::new(buf, row).skip(1).put(text, self.style(Role::Dim));
             }
@@ -66,6 +64,20 @@ impl Home {
             let text = format!("… {hidden} more");
             Line::new(buf, last).skip(1).put(&text, self.style(Role::Dim));
         }
+    }
+
+    /// That nothing is due, and what is next, or how something comes to be due.
+    fn empty_day(&self) -> Vec<String> {
+        let mut lines = vec!["nothing is due today".to_owned()];
+        match &self.view.next {
+            Some(next) => {
+                let start = next.due.start.to_zoned(self.time_zone.clone());
+                lines.push(format!("next {}", start.strftime("%a %-d %B, %H:%M")));
+                lines.push(next.due.title.clone());
+            }
+            None => lines.push("approved plans show up here".to_owned()),
+        }
+        lines
     }
 
     fn draw_due(&self, item: &TodayItem, under: bool, rows: Rect, buf: &mut Buffer) {

@@ -117,7 +117,9 @@ fn position(cx: &PaneContext<'_>) -> String {
     if !cx.mode.is_past() {
         let run = &cx.state.run;
         if run.phase == RunPhase::Idle {
-            return format!("elapsed {}", clock::elapsed(start, cx.now));
+            // The time in which nobody was there does not count.
+            let attended = std::time::Duration::from_millis(cx.state.attended_ms(cx.now));
+            return format!("elapsed {}", units::elapsed(attended));
         }
         // What passes while everything waits for the person is not time that the run took.
         let worked = std::time::Duration::from_millis(run.worked_ms(cx.now));

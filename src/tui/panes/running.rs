@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::model::RequestKind;
 use crate::state::{AgentProgress, SessionState, TaskCounts, TaskRow, TaskStatus};
 use crate::text::{clean_line, truncate_middle, units};
 use crate::tui::areas::SizeClass;
@@ -109,6 +110,13 @@ fn doing(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, Role) {
         let title = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
         let title = title.map(|node| node.description.as_str()).unwrap_or_default();
         return (format!("yours: {title}"), Role::Yours);
+    }
+    let id = cx.state.tasks.id(task);
+    let in_doubt = cx.state.requests.open.values().any(
+        |open| matches!(&open.request.kind, RequestKind::InDoubt { call } if call.task == *id),
+    );
+    if in_doubt {
+        return ("in doubt, waits for your answer".to_owned(), Role::Asks);
     }
     match &row.call {
         Some(call) if !call.last_line.is_empty() => {

@@ -48,7 +48,7 @@ pub(super) fn request_lines(request: &Request, state: &SessionState) -> Vec<Stri
             .filter(|task| path.contains(&task.id))
             .map(|task| task.duration_minutes.map(u64::from))
             .sum();
-        let length = minutes.map(|minutes| format!(", {}", units::working_minutes(minutes)));
+        let length = minutes.map(|minutes| format!(", {}", units::planned(minutes)));
         lines.push(format!(
             "  Tasks {}. Start at once: {}. Critical path: {}{}.",
             plan.plan.tasks.len(),
@@ -134,9 +134,8 @@ pub(super) fn status_lines(state: &SessionState) -> Vec<String> {
 pub(super) fn task_lines(state: &SessionState) -> Vec<String> {
     let Some(plan) = &state.plan.current else { return vec!["There is no plan yet.".to_owned()] };
     let line = |(task, (_, row)): (&crate::model::TaskNode, (_, &crate::state::TaskRow))| {
-        let minutes = task
-            .duration_minutes
-            .map(|minutes| format!(", {}", units::working_minutes(minutes.into())));
+        let minutes =
+            task.duration_minutes.map(|minutes| format!(", {}", units::planned(minutes.into())));
         let needs: Vec<&str> = task.dependencies.iter().map(|link| link.task.as_str()).collect();
         let needs = if needs.is_empty() {
             String::new()

@@ -22,7 +22,7 @@ use crate::model::{
 };
 use crate::replay::History;
 use crate::state::trace::TraceEntry;
-use crate::state::{RunPhase, SessionState};
+use crate::state::{RunPhase, SessionState, SessionStatus};
 
 const HELP: [&str; 3] = [
     "h help, s status, list the tasks, policy, q quit.",
@@ -277,13 +277,20 @@ impl Plain {
 
     fn summary(&self) -> String {
         let counts = self.state.tasks.counts();
+        // Leaving interrupts what this process carries on.
+        let status = if self.state.run.is_active() {
+            SessionStatus::Interrupted
+        } else {
+            self.state.status()
+        };
         format!(
-            "Session {} saved: {} of {} done, cost {}. Resume: planwright resume {}",
+            "Session {} saved: {}, {} of {} done, cost {}.\n{}",
             self.id,
+            status.word(),
             counts.done,
             counts.total(),
             self.state.totals.cost,
-            self.id
+            status.next_step(&self.id)
         )
     }
 }

@@ -40,7 +40,7 @@ impl Screen {
         let key = Key::of(event);
         if key.ctrl {
             match key.code {
-                KeyCode::Char('c') => return Ok(self.quit(ExitReason::Quit)),
+                KeyCode::Char('c') => return Ok(self.quit(ExitReason::Signal("SIGINT"))),
                 KeyCode::Char('z') => return Ok(Flow::Suspend),
                 KeyCode::Char('l') => return Ok(Flow::Redraw),
                 _ => {}
@@ -103,7 +103,8 @@ impl Screen {
             return Flow::Exit(reason);
         }
         if matches!(self.ui.overlay, Some(Overlay::Quit)) {
-            return Flow::Exit(ExitReason::QuitWhileRunning);
+            let signalled = matches!(reason, ExitReason::Signal(_));
+            return Flow::Exit(if signalled { reason } else { ExitReason::QuitWhileRunning });
         }
         self.ui.overlay = Some(Overlay::Quit);
         Flow::Draw

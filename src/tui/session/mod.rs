@@ -231,7 +231,8 @@ impl Screen {
             return String::new();
         }
         // Leaving interrupts what this process carries on.
-        let status = if self.commands.is_some() && self.latest.run.is_active() {
+        let carries_on = self.commands.is_some() && self.latest.run.is_active();
+        let status = if carries_on && !self.latest.tasks.only_people_left() {
             SessionStatus::Interrupted
         } else {
             self.latest.status()
@@ -246,13 +247,12 @@ impl Screen {
             counts.total(),
             self.latest.totals.cost,
         );
-        let left = !matches!(self.latest.run.phase, RunPhase::Finished { .. })
-            && !self.latest.plan.abandoned;
         if self.is_saved() {
             return text;
         }
-        let verb = if left { ("Resume", "resume") } else { ("Replay", "replay") };
-        format!("{text}\n{}: planwright {} {id}", verb.0, verb.1)
+        // Whoever only watched can only watch again.
+        let next = if self.commands.is_some() { status } else { SessionStatus::Done };
+        format!("{text}\n{}", next.next_step(id))
     }
 }
 

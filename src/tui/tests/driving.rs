@@ -160,13 +160,16 @@ fn leaving_asks_while_work_runs() {
     assert!(shown.text(80, 24).contains("interrupts the run"));
     assert_eq!(shown.press(&["n"]), Flow::Draw);
     assert!(shown.screen.ui.overlay.is_none());
-    for keys in [["q", "q"], ["q", "y"], ["Ctrl-C", "Ctrl-C"]] {
+    for keys in [["q", "q"], ["q", "y"], ["Ctrl-C", "q"]] {
         let mut shown = Fixture::running().live();
         assert_eq!(shown.press(&keys), Flow::Exit(ExitReason::QuitWhileRunning));
     }
     assert_eq!(Fixture::release().live().press(&["q"]), Flow::Exit(ExitReason::BackToList));
     assert_eq!(Fixture::running().replay(5).press(&["q"]), Flow::Exit(ExitReason::BackToList));
-    assert_eq!(Fixture::release().live().press(&["Ctrl-C"]), Flow::Exit(ExitReason::Quit));
+    // As a signal would, since a terminal that is not ours makes one of it.
+    let interrupted = Flow::Exit(ExitReason::Signal("SIGINT"));
+    assert_eq!(Fixture::release().live().press(&["Ctrl-C"]), interrupted);
+    assert_eq!(Fixture::running().live().press(&["Ctrl-C", "Ctrl-C"]), interrupted);
 }
 
 #[test]
@@ -488,6 +491,7 @@ fn the_summary_says_that_leaving_interrupts() {
     assert!(text.contains("interrupted, 3 of 11 done"), "{text}");
     assert!(text.contains("Resume: planwright resume"), "{text}");
     assert!(summary(&Fixture::failed(), ExitReason::BackToList).contains("failed, 5 of 11"));
+    assert!(summary(&Fixture::failed(), ExitReason::Quit).contains("--retry failed"));
     assert!(summary(&Fixture::release(), ExitReason::Quit).contains("needs you"));
     assert_eq!(summary(&running, ExitReason::TerminalGone), "");
     assert_eq!(summary(&running, ExitReason::Signal("SIGHUP")), "");

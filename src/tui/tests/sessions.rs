@@ -139,8 +139,8 @@ fn tasks_of_the_person_run_on_and_kept_plans_are_below() {
     let text = draw(&mut home(items), 80, 24);
     let row = |words| text.lines().position(|line| line.contains(words)).unwrap();
     assert!(row("running 1") < row("Garden"));
-    assert!(row("Garden") < row("finished 1"));
-    assert!(row("finished 1") < row("Docs"));
+    assert!(row("Garden") < row("ready 1"));
+    assert!(row("ready 1") < row("Docs"));
 }
 
 #[test]
@@ -171,9 +171,9 @@ fn enter_chooses_and_every_row_can_be_reached() {
         draw(&mut list, 60, 8);
     }
     let text = draw(&mut list, 60, 8);
-    assert!(text.contains("►") && text.contains("eeeeee  Garden"), "{text}");
+    assert!(text.contains("►") && text.contains("cccccc  Migrate"), "{text}");
     assert_eq!(press(&mut list, KeyCode::Enter), Flow::Exit(ExitReason::Quit));
-    assert_eq!(list.chosen, Some(HomeExit::Open(SessionId::new("eeeeee000000"))));
+    assert_eq!(list.chosen, Some(HomeExit::Open(SessionId::new("cccccc000000"))));
 }
 
 #[test]
@@ -249,6 +249,16 @@ fn today_stands_beside_the_list_and_takes_it_over() {
     let text = draw(&mut home, 80, 24);
     assert!(text.contains("today, 2 due, 1 late"), "{text}");
     insta::assert_snapshot!("today_80x24", text);
+}
+
+#[test]
+fn a_day_with_nothing_to_do_names_what_comes_next() {
+    let next = due("bbbbbb000000", "run", "Tempo run", "2026-06-09T17:30:00Z", 60);
+    let mut home = stage(HomeView { next: Some(next), ..view(items()) }).home;
+    let text = draw(&mut home, 120, 40);
+    for words in ["nothing is due today", "next Tue 9 June, 17:30", "Tempo run"] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
 }
 
 #[test]
@@ -359,10 +369,19 @@ fn help_and_commands_name_the_same_actions() {
     press(&mut home, KeyCode::Char('?'));
     insta::assert_snapshot!("home_help_80x24", draw(&mut home, 80, 24));
     press(&mut home, KeyCode::Esc);
+    press(&mut home, KeyCode::Char(':'));
+    let text = draw(&mut home, 80, 24);
+    for words in
+        ["F         fork the session", "v         compare the marked", "q         back or quit"]
+    {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    press(&mut home, KeyCode::Esc);
     for letter in ":goal".chars() {
         press(&mut home, KeyCode::Char(letter));
     }
-    assert!(draw(&mut home, 80, 24).contains("type a goal"));
+    let text = draw(&mut home, 80, 24);
+    assert!(text.contains("type a goal") && text.contains(" 1 of 22 "), "{text}");
     press(&mut home, KeyCode::Enter);
     press(&mut home, KeyCode::Char('q'));
     assert!(draw(&mut home, 80, 24).contains("│ q"), "the box for a goal is open");

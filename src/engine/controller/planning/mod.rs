@@ -277,6 +277,14 @@ fn propose(draft: &mut Draft<'_>) {
         }
     };
     let Ok(hash) = plan.digest() else { return };
+    // A plan that is as it was is no new revision: the question is put again, and says so.
+    if let Some(same) = draft.state.plan.current.clone().filter(|current| current.hash == hash) {
+        let id = draft.state.requests.next_id();
+        let (request, words) = requests::unchanged_plan(id, draft.talk(), &same);
+        draft.tell(words);
+        draft.say(ApprovalEvent::Asked { request: Arc::new(request) });
+        return;
+    }
     let revision = PlanRevision {
         revision: draft.state.plan.revisions.last().map_or(1, |last| last.revision + 1),
         hash,

@@ -8,6 +8,7 @@ use crate::model::{
 use crate::planning::offline::difference;
 use crate::planning::voice::{self, Ask, Cta, Form, Speech};
 use crate::state::{PlanRevision, PlanningSlice};
+use crate::text::units;
 
 /// How many findings a card names.
 const FINDINGS: usize = 3;
@@ -462,15 +463,21 @@ pub(super) fn final_plan(
     let mut asked = super::super::requests::final_plan(id, revision);
     asked.choices.retain(|choice| matches!(choice.action, A::ApproveAndRun | A::ApproveAndStop));
     common(talk, ApprovalTarget::Final, &mut asked);
+    // What was asked for and not done is said before anything else.
+    if !talk.open_wishes.is_empty() {
+        asked.why = format!("{}; left open: {}", asked.why, talk.open_wishes.join("; "));
+    }
     if let Some(schedule) = talk.schedule.as_deref()
         && schedule.lateness_minutes > 0
     {
-        let hours = schedule.lateness_minutes.div_ceil(60);
         asked.details.insert(
             0,
             Detail::new(
                 "late",
-                format!("{hours} working hours after the deadline, accepted by you"),
+                format!(
+                    "{} of working time after the deadline, accepted by you",
+                    units::planned(schedule.lateness_minutes.into())
+                ),
             ),
         );
     }
@@ -483,6 +490,29 @@ pub(super) fn final_plan(
             .and_then(|roadmap| roadmap.options_tried.iter().find(|option| option.chosen))
             .map(|option| option.rationale.clone()),
         next_step: Some("Approve it to start, or say what to change.".to_owned()),
+        cta: Some(ask(Ask::Approval)),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+/// The request for a plan that a wish did not change: it says so first, and what was left open.
+pub(super) fn unchanged_plan(
+    id: RequestId,
+    talk: &PlanningSlice,
+    revision: &PlanRevision,
+) -> (Request, String) {
+    let (mut asked, _) = final_plan(id, talk, revision);
+    let same = format!("r{} is as it was", revision.revision);
+    asked.why = match talk.open_wishes.as_slice() {
+        [] => format!("nothing changed, {same}"),
+        open => format!("nothing changed, {same}; left open: {}", open.join("; ")),
+    };
+    let mut lead = vec![format!("Nothing changed: {same}.")];
+    lead.extend(talk.open_wishes.iter().map(|wish| format!("Left open: {wish}.")));
+    let speech = Speech {
+        lead,
+        next_step: Some("Say it in other words, or edit it by hand.".to_owned()),
         cta: Some(ask(Ask::Approval)),
         ..Speech::default()
     };
@@ -564,14 +594,18 @@ fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
     ));
     if matches!(target, ApprovalTarget::Roadmap | ApprovalTarget::Final)
         && let Some(roadmap) = talk.roadmap.as_deref()
-        && let Some(first) = roadmap.options_tried.first()
+        && let Some(shown) = roadmap
+            .options_tried
+            .iter()
+            .find(|option| option.chosen)
+            .or(roadmap.options_tried.first())
     {
         for (number, option) in (1u8..).zip(&roadmap.options_tried) {
             if !option.chosen {
                 asked.choices.push(Choice::new(
                     A::PickOption(number),
                     &format!("option {}", option.label.to_lowercase()),
-                    difference(option, first),
+                    difference(option, shown),
                 ));
             }
         }
@@ -597,7 +631,7 @@ fn summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
         ApprovalTarget::Outline => format!("The outline has {nodes} nodes."),
         ApprovalTarget::Roadmap => {
             let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
-            format!("The roadmap comes to {} hours.", minutes.div_ceil(60))
+            format!("The roadmap comes to {}.", units::planned(minutes.into()))
         }
         ApprovalTarget::Final => {
             let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
@@ -607,7 +641,7 @@ fn summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
                 .and_then(|schedule| schedule.blocks.last())
                 .map(|block| format!(" and ends on {}", block.end.date()))
                 .unwrap_or_default();
-            format!("The plan takes {} hours{end}.", minutes.div_ceil(60))
+            format!("The plan takes {}{end}.", units::planned(minutes.into()))
         }
     }
 }

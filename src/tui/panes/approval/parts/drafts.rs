@@ -89,7 +89,7 @@ pub(in super::super) fn options(roadmap: &Roadmap, width: usize) -> Vec<CardLine
         (format!("{mark}{} {}", index + 1, option.label), role)
     }));
     lines.push(cells(&|_, option| {
-        (format!("  {}", units::working_minutes(option.effort_minutes.into())), Role::Text)
+        (format!("  {}", units::planned(option.effort_minutes.into())), Role::Text)
     }));
     lines.push(cells(&|_, option| {
         (format!("  {}", units::counted(usize::from(option.span_weeks), "week")), Role::Text)
@@ -156,16 +156,13 @@ pub(in super::super) fn schedule(
     if schedule.lateness_minutes > 0 {
         let text = format!(
             "ends {} of work after the deadline",
-            units::working_minutes(schedule.lateness_minutes.into())
+            units::planned(schedule.lateness_minutes.into())
         );
         labelled(&mut lines, "late", &text, Role::Failed, width);
     }
     for left in &schedule.unplaced {
-        let text = format!(
-            "{}: {} fit nowhere",
-            left.plan_node_id,
-            units::working_minutes(left.minutes.into())
-        );
+        let text =
+            format!("{}: {} fit nowhere", left.plan_node_id, units::planned(left.minutes.into()));
         labelled(&mut lines, "not placed", &text, Role::Warn, width);
     }
     lines
