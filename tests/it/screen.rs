@@ -534,28 +534,52 @@ fn a_goal_is_planned_revised_run_and_retried_at_80x24() {
     from_goal_to_retry(24, 80);
 }
 
-/// The mouse selects, focuses and scrolls on the way from the question to the run; only keys decide.
+/// The same with the mouse: it picks, selects, focuses and scrolls all the way; only keys decide.
 #[test]
-fn a_goal_is_planned_and_run_with_the_mouse() {
+fn a_goal_is_planned_revised_run_and_retried_with_the_mouse() {
     let place = Place::new();
     let goal = "launch a newsletter in 6 weeks";
     let mut terminal = Terminal::start(&place, &["--provider", "offline", "plan", goal], 40, 120);
+    // An answer is picked with a click and given with a key.
     terminal.shows("How many hours a week");
-    terminal.press_until("S", "Run this plan?");
+    let (column, row) = terminal.seen("15 hours");
+    terminal.click(column, row);
+    terminal.shows("► 3  15 hours");
+    terminal.press_until("\r", "Run this plan?");
     // A click on a chip selects it and gives the graph the focus.
     let (column, row) = terminal.seen("p1.t3");
     terminal.click(column + 1, row);
     terminal.until("the selection", |text| text.contains("[· p1.t3]") && text.contains("━━ graph"));
-    // A click on the line of the request opens it again, the wheel scrolls it to its end.
-    let (column, row) = terminal.seen("1 request");
-    terminal.click(column, row);
+    terminal.keys("*");
+    terminal.shows("[· p1.t3*");
+    terminal.keys("r");
+    terminal.shows("(x) 1 marked node");
+    terminal.keys("it takes 90 minutes\r");
+    terminal.shows("r2");
+    // The wheel leads to the difference.
+    let (column, row) = terminal.seen("Forecast");
+    let wheel = format!("\x1b[<65;{column};{row}M");
+    terminal.press_until(&wheel, "estimate_minutes");
+    // A command takes the place of the person, so that there is something to fail.
+    let (column, row) = terminal.seen("p1.t1");
+    terminal.click(column + 1, row);
+    terminal.until("the selection", |text| text.contains("p1.t1]") && text.contains("━━ graph"));
+    terminal.keys("e");
+    terminal.shows("edit p1.t1");
+    terminal.keys("\r\r\r\r\x15$ test -e again || { touch again; exit 3; }\r");
+    terminal.shows("r3");
     terminal.shows("━━ approval 1 of 1");
     let (column, row) = terminal.seen("Forecast");
     for _ in 0..40 {
         terminal.keys(&format!("\x1b[<65;{column};{row}M"));
     }
     terminal.press_while("a", |text| text.contains("approval 1 of 1"));
-    terminal.until("the run", |text| text.contains("@ p1.t1"));
+    terminal.until("the failure", |text| text.contains("✗ p1.t1"));
+    let (column, row) = terminal.seen("✗ p1.t1");
+    terminal.click(column + 2, row);
+    terminal.until("the selection", |text| text.contains("[✗ p1.t1]"));
+    terminal.press_until("R", "✓ p1.t1");
+    terminal.until("the run", |text| text.contains("@ p1.t2"));
     let (column, row) = terminal.seen("── trace");
     terminal.click(column + 4, row);
     terminal.until("the trace has the focus", |text| text.contains("━━ trace"));

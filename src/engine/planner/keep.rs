@@ -49,6 +49,32 @@ pub(super) fn restore(before: &PlanOutline, after: &mut PlanOutline, locked: &BT
     }
 }
 
+/// Puts locked nodes of a roadmap back as they were, with the links between what is there: a lock holds for estimates
+/// and for who does it as well.
+pub(super) fn restore_roadmap(
+    before: Option<&Roadmap>,
+    after: &mut Roadmap,
+    locked: &BTreeSet<TaskId>,
+) {
+    let Some(before) = before else { return };
+    for old in before.nodes.iter().filter(|node| locked.contains(&node.id)) {
+        if let Some(node) = after.nodes.iter_mut().find(|node| node.id == old.id) {
+            *node = old.clone();
+            continue;
+        }
+        let known = |id: &TaskId| after.nodes.iter().any(|node| node.id == *id);
+        if !old.parent_id.as_ref().is_some_and(known) {
+            continue;
+        }
+        let links = before.dependencies.iter().filter(|link| {
+            link.from == old.id && known(&link.to) || link.to == old.id && known(&link.from)
+        });
+        let links: Vec<_> = links.cloned().collect();
+        after.dependencies.extend(links);
+        after.nodes.push(old.clone());
+    }
+}
+
 /// Carries over into a rebuilt roadmap what the person decided: estimates, who does a leaf, and links of their own.
 pub(super) fn decisions(outline: &PlanOutline, before: Option<&Roadmap>, after: &mut Roadmap) {
     let by_person = |node: &&crate::model::PlanNode| node.origin == Origin::UserFeedback;

@@ -73,6 +73,7 @@ impl Planner {
 fn built(talk: &PlanningSlice, outline: &PlanOutline, draft: RoadmapDraft, now: Timestamp) -> Work {
     let mut roadmap = draft.roadmap;
     keep::decisions(outline, talk.roadmap.as_deref(), &mut roadmap);
+    keep::restore_roadmap(talk.roadmap.as_deref(), &mut roadmap, &talk.locked);
     settle(&mut roadmap);
     let mut work = Work::new(Outcome::Success);
     let mut entries = talk.adaptation_log.len();

@@ -325,6 +325,30 @@ fn changes_on_two_nodes_with_a_third_locked_then_approved() {
 }
 
 #[test]
+fn a_lock_holds_for_estimates_through_a_redraft_of_everything() {
+    let mut talk = Talk::about(
+        "launch a newsletter in 6 weeks",
+        with(ApprovalPolicy::SingleFinal, Autonomy::Medium),
+    );
+    let locked = TaskId::from("p1.t2");
+    let node = |talk: &Talk| {
+        let roadmap = talk.state.planning.roadmap.clone().unwrap();
+        roadmap.nodes.iter().find(|node| node.id == locked).cloned()
+    };
+    let before = node(&talk);
+    talk.command(&Command::Lock { node: locked.clone(), on: true });
+    let answer = Answer::saying(A::RequestChanges, "p1.t1 takes 30 minutes");
+    talk.answer(Answer { stage: Some(Stage::Outline), ..answer });
+    assert_eq!(node(&talk), before);
+    let estimate = talk.state.planning.roadmap.as_ref().unwrap();
+    let changed = estimate.nodes.iter().find(|node| node.id == "p1.t1".into()).unwrap();
+    assert_eq!(changed.estimate_minutes, Some(30));
+    // Another way to go about it keeps it as well.
+    talk.answer(A::PickOption(2));
+    assert_eq!(node(&talk), before);
+}
+
+#[test]
 fn a_locked_node_cannot_be_edited() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", quiet());
     talk.command(&Command::Lock { node: "p1.t1".into(), on: true });

@@ -56,6 +56,7 @@ fn around(value: u32, step: u32) -> impl Iterator<Item = u32> {
 fn time(minutes: u32) -> String {
     match (minutes / 60, minutes % 60) {
         (hours @ 1.., 0) => units::counted(hours as usize, "hour"),
+        (hours @ 1.., 30) => format!("{hours}.5 hours"),
         _ => format!("{minutes} minutes"),
     }
 }
@@ -80,6 +81,8 @@ fn work(context: &PlanContext, weekly: u32) -> String {
 
 /// The day on which so many weeks are over.
 fn until(context: &PlanContext, weeks: u32) -> String {
-    let end = context.constraints.start.checked_add(i64::from(weeks).weeks());
-    end.map_or_else(|_| String::new(), |day| day.strftime("until %a %-d %B").to_string())
+    let start = context.constraints.start;
+    let Ok(end) = start.checked_add(i64::from(weeks).weeks()) else { return String::new() };
+    let form = if end.year() == start.year() { "until %a %-d %B" } else { "until %a %-d %B %Y" };
+    end.strftime(form).to_string()
 }

@@ -60,3 +60,31 @@ fn the_palette_answers_nothing() {
     assert_eq!(shown.sent(), None);
     insta::assert_snapshot!("palette_120x40", shown.frame(120, 40));
 }
+
+/// Everything else that opens over the screen, at both sizes.
+#[test]
+fn what_opens_over_the_screen() {
+    let open: [(&str, bool, &[&str]); 9] = [
+        ("search", true, &["/", "p", "o", "r", "t"]),
+        ("go_to", false, &["g", "+", "6", "m"]),
+        ("bookmark", false, &["m", "h", "e", "r", "e"]),
+        ("jobs", true, &["J", "5"]),
+        ("skip", true, &["S"]),
+        ("stop", true, &["X"]),
+        ("quit", true, &["q"]),
+        ("trace", true, &["Tab"]),
+        ("past_help", false, &["?"]),
+    ];
+    for (name, live, keys) in open {
+        for (width, height) in [(80, 24), (120, 40)] {
+            let fixture = Fixture::running();
+            let mut shown = if live { fixture.live() } else { fixture.replay(20) };
+            shown.draw(width, height);
+            shown.press(keys);
+            insta::assert_snapshot!(
+                format!("over_{name}_{width}x{height}"),
+                shown.frame(width, height)
+            );
+        }
+    }
+}

@@ -337,6 +337,7 @@ fn commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, 
 pub(crate) fn assumed_words(question: &PlanQuestion) -> String {
     match (question.key.as_str(), question.assumed.parse()) {
         ("weekly_minutes", Ok(minutes)) => format!("{} a week", units::planned(minutes)),
+        ("occurrence_minutes", Ok(minutes)) => format!("{} each time", units::planned(minutes)),
         ("horizon_weeks", Ok(weeks)) => units::counted(weeks as usize, "week"),
         _ => question.assumed.clone(),
     }
