@@ -46,9 +46,12 @@ impl App {
                 let before = Look::clone(&sender.borrow());
                 let look = match read.and_then(|app| app.look()) {
                     Ok(look) => look,
-                    Err(error) => Look { trouble: Some(one_line(&error)), ..before },
+                    Err(error) => Look { trouble: Some(one_line(&error)), ..before.clone() },
                 };
-                sender.send_replace(Arc::new(look));
+                // Another setting was changed, or nothing at all.
+                if look != before {
+                    sender.send_replace(Arc::new(look));
+                }
             }
         });
         settings.changes = Some(receiver);

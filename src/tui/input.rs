@@ -9,7 +9,8 @@
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossterm::event::Event;
@@ -24,6 +25,9 @@ const REST: Duration = Duration::from_millis(50);
 /// How long crossterm may look for input that is there: given no time at all, it does not look.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// How long a reader is waited for that is not wanted any more.
+const PATIENCE_MS: u32 = 200;
+
 /// What comes from the terminal.
 #[derive(Debug)]
 pub(crate) enum Typed {
@@ -32,13 +36,42 @@ pub(crate) enum Typed {
     Gone,
 }
 
+/// What was typed and read, and is for the next screen: the one before had made up its mind to leave.
+static AHEAD: Mutex<Vec<Event>> = Mutex::new(Vec::new());
+
+fn ahead() -> MutexGuard<'static, Vec<Event>> {
+    AHEAD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Reads the terminal until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Input {
     tty: Arc<OwnedFd>,
     typed: mpsc::Receiver<Typed>,
     /// The threads end when this is closed.
-    _stop: PipeWriter,
+    stop: Option<PipeWriter>,
+    reader: Option<JoinHandle<()>>,
+}
+
+/// The reader may be at a key just now: it is waited for, so that the key goes to whoever reads next.
+impl Drop for Input {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        let Some(reader) = self.reader.take() else { return };
+        // With the terminal gone it may never come back.
+        for _ in 0..PATIENCE_MS {
+            let over = reader.is_finished();
+            while let Ok(typed) = self.typed.try_recv() {
+                if let Typed::Event(event) = typed {
+                    ahead().push(event);
+                }
+            }
+            if over {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
 }
 
 impl Input {
@@ -51,10 +84,13 @@ impl Input {
             stopped: stopped.try_clone()?,
             sender: sender.clone(),
         };
+        for event in ahead().drain(..) {
+            let _ = sender.try_send(Typed::Event(event));
+        }
         let watcher = Threaded { tty: Arc::clone(&tty), stopped, sender };
-        spawn("terminal-input", move || reader.read())?;
+        let reader = spawn("terminal-input", move || reader.read())?;
         spawn("terminal-watch", move || watcher.watch())?;
-        Ok(Self { tty, typed, _stop: stop })
+        Ok(Self { tty, typed, stop: Some(stop), reader: Some(reader) })
     }
 
     /// The next input. Can be dropped and asked again without a loss.
@@ -86,8 +122,8 @@ fn terminal() -> io::Result<OwnedFd> {
     Ok(File::options().read(true).write(true).open("/dev/tty")?.into())
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(work).map(|_| ())
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
 /// What both threads have.

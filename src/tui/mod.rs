@@ -89,7 +89,7 @@ pub struct UiSettings {
 }
 
 /// What can be changed while a screen is open, or why a change cannot be used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Look {
     pub theme: Theme,
     pub keys: KeyOverrides,

@@ -311,6 +311,37 @@ fn the_exit_code_says_how_a_session_was_left() {
 }
 
 #[test]
+fn keys_that_are_typed_ahead_reach_the_next_screen() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    assert_eq!(place.run(&["run", &plan, "--headless", "--yes"]).status.code(), Some(0));
+    let mut terminal = Terminal::start(&place, &[], 24, 80);
+    terminal.shows("finished 1");
+    terminal.press_until("\x1b", "Enter open ");
+    terminal.keys("\r");
+    terminal.shows("REPLAY");
+    // Back to the list, and out of the program.
+    terminal.keys("qq");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+}
+
+#[test]
+fn a_key_that_is_changed_in_the_config_counts_at_once() {
+    let place = Place::new();
+    let mut terminal = Terminal::start(&place, &[], 24, 80);
+    terminal.shows("What do you want to get done?");
+    std::fs::write(place.dir.path().join("config.toml"), "[keys]\nquit = \"Z\"\n").unwrap();
+    terminal.shows("theme and keys are read again");
+    terminal.press_until("\x1b", "Z quit");
+    terminal.keys("Z");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 0);
+    assert_restored(&raw);
+}
+
+#[test]
 fn a_signal_restores_the_terminal_and_ends_the_commands() {
     let place = Place::new();
     let plan = place.plan("title = \"Long\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\nrun = { shell = \"echo $$ > pid; sleep 600\" }\n");
@@ -656,6 +687,6 @@ fn a_notice_the_clipboard_and_the_pager_go_through_the_terminal() {
     terminal.keys("q");
     terminal.keys("q");
     let (code, raw) = terminal.end();
-    assert_eq!(code, 0);
+    assert_eq!(code, 3);
     assert_restored(&raw);
 }

@@ -147,13 +147,11 @@ fn kind(word: &str) -> anyhow::Result<EntryKind> {
     EntryKind::from_word(word).ok_or_else(|| {
         let near = text::nearest(word, EntryKind::words());
         let problem = Problem::usage(format!("there is no kind of step `{word}`"));
-        match near {
-            Some(near) => problem.remedy(format!("did you mean `{near}`?")).into(),
-            None => {
-                let known: Vec<&str> = EntryKind::words().collect();
-                problem.remedy(format!("there are {}", known.join(", "))).into()
-            }
-        }
+        let remedy = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", EntryKind::words().collect::<Vec<_>>().join(", ")),
+        };
+        problem.remedy(remedy).into()
     })
 }
 
