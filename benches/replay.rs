@@ -121,6 +121,7 @@ fn settings() -> UiSettings {
         now: || Timestamp::UNIX_EPOCH,
         time_zone: jiff::tz::TimeZone::UTC,
         changes: None,
+        reduced_motion: false,
     }
 }
 

@@ -408,14 +408,3 @@ fn a_workspace_that_is_gone_is_named_and_can_be_replaced() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(place.work().join("done.txt").exists());
 }
-
-#[test]
-fn a_task_that_asks_for_a_sandbox_is_refused() {
-    let place = Place::new();
-    let plan = place.plan(
-        "title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nsandbox = \"workspace\"\nrun = { shell = \"true\" }\n",
-    );
-    let output = place.run(&["run", &plan, "--headless", "--yes"]);
-    assert_eq!(code(&output), 1);
-    assert!(stderr(&output).contains("sandbox"), "{}", stderr(&output));
-}
