@@ -115,7 +115,6 @@ fn settings() -> UiSettings {
         theme: Theme::default(),
         keys: KeyOverrides::default(),
         ascii: false,
-        reduced_motion: false,
         color: ColorDepth::True,
         session_budget: planwright::model::MicroDollars(2_000_000),
         now: || Timestamp::UNIX_EPOCH,
