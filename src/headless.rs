@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, VecDeque};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
-use crate::event::{ApprovalEvent, CloseReason, Command, Event, PlanningEvent, Record, RunEvent};
+use crate::event::{
+    ApprovalEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record, RunEvent,
+};
 use crate::model::request::Detail;
 use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestId, RequestKind, Seq};
 use crate::replay::{History, SourceError};
@@ -113,6 +115,8 @@ pub struct Follower<L> {
     pub state: SessionState,
     /// A run that was over before is to start again: its old end does not count.
     pub expects_start: bool,
+    /// Another plan is on its way; and whether its approval, which is given here, starts the run again.
+    pub expects_plan: Option<bool>,
     pub time_zone: jiff::tz::TimeZone,
     pub progress: Progress,
 }
@@ -173,11 +177,18 @@ impl<L: Lines> Follower<L> {
             let Some(record) = self.history.record(self.state.seq.next())? else { break };
             self.state.apply(&record);
             match &record.event {
-                Event::Run(RunEvent::Started { .. }) => self.expects_start = false,
+                Event::Run(RunEvent::Started { .. })
+                | Event::Plan(PlanEvent::ApprovalCarried { .. }) => self.expects_start = false,
+                Event::Plan(PlanEvent::Proposed { .. }) if self.expects_plan.is_some() => {
+                    self.expects_start = self.expects_plan.take().unwrap_or(false);
+                }
                 // What was refused has not been answered.
-                Event::Approval(ApprovalEvent::Refused { .. })
+                Event::Approval(ApprovalEvent::Refused { .. }) => {
+                    self.expects_plan = None;
+                    self.answers.answered.clear();
+                }
                 // A remark about the conversation, or a wish for ideas, leaves the question open.
-                | Event::Planning(
+                Event::Planning(
                     PlanningEvent::PolicySet { .. } | PlanningEvent::IdeasOffered { .. },
                 ) => self.answers.answered.clear(),
                 _ => {}
@@ -210,7 +221,7 @@ impl<L: Lines> Follower<L> {
     }
 
     fn ending(&self) -> Option<Ending> {
-        if self.expects_start {
+        if self.expects_start || self.expects_plan.is_some() {
             return None;
         }
         match self.state.run.phase {

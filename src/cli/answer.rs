@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 
-use super::session::{Errand, block_on, follow, open_session, take_up};
+use super::session::{block_on, follow, open_session, take_up};
 use super::{Exit, Problem, Shared};
 use crate::app::inbox::{self, Delivery};
 use crate::app::{self, App};
@@ -135,7 +135,7 @@ fn take_over(
             answered: BTreeSet::from([request]),
             ..Answers::default()
         };
-        let exit = follow(shared, store, handle, Errand { answers, restarts: false }).await;
+        let exit = follow(shared, store, handle, answers.into()).await;
         store.close();
         exit
     })

@@ -77,7 +77,7 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
         if !shared.headless {
             return attend(shared, &app, &store, handle, answers.into()).await;
         }
-        let errand = Errand { answers, restarts: false };
+        let errand = Errand::from(answers);
         let (id, state, exit) = conclude(&store, handle, errand).await?;
         let format = if shared.json { Format::Json } else { args.format };
         let talk = &state.planning;

@@ -64,7 +64,7 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
     });
     block_on(async {
         let handle = take_up(shared, &app, &store, &id, workspace.as_deref()).await?;
-        let mut restarts = false;
+        let (mut restarts, mut replaces) = (false, None);
         if let Some(ready) = revision {
             let _ = handle
                 .commands
@@ -74,7 +74,7 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
                     normalization: ready.normalization,
                 })
                 .await;
-            restarts = shared.yes;
+            replaces = Some(shared.yes);
         }
         if args.retry.is_some() {
             let mut history = app::history(&store, &id)?;
@@ -87,6 +87,6 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
             }
         }
         let answers = Answers { approve_plans: shared.yes, in_doubt, ..Answers::default() };
-        attend(shared, &app, &store, handle, Errand { answers, restarts }).await
+        attend(shared, &app, &store, handle, Errand { answers, restarts, replaces }).await
     })
 }

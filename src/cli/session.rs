@@ -85,11 +85,13 @@ pub(super) struct Errand {
     pub(super) answers: Answers,
     /// A run that is over is to start again.
     pub(super) restarts: bool,
+    /// Another plan was handed in; and whether approving it starts the run again.
+    pub(super) replaces: Option<bool>,
 }
 
 impl From<Answers> for Errand {
     fn from(answers: Answers) -> Self {
-        Self { answers, restarts: false }
+        Self { answers, ..Self::default() }
     }
 }
 
@@ -199,6 +201,7 @@ async fn to_the_end(
         commands: handle.commands.clone(),
         answers: errand.answers,
         expects_start: errand.restarts,
+        expects_plan: errand.replaces,
         format,
         lines: Printed { readable: format != Format::Json, ..Printed::default() },
         state: SessionState::default(),
@@ -244,6 +247,7 @@ async fn to_the_end(
         Ok(Ending::NeedsPerson) => Exit::NeedsPerson,
         Ok(Ending::Success) => Exit::Success,
         Ok(_) if state.status() == SessionStatus::Done => Exit::Success,
+        Ok(Ending::Closed) if !state.requests.open.is_empty() => Exit::NeedsPerson,
         Ok(_) => Exit::Failed,
     };
     Ok((id, state, exit))

@@ -265,7 +265,12 @@ fn permission_request(ask: &PermissionAsk) -> Request {
     choices.push(Choice::new(A::StopTask, "stop the task", "it fails; the rest goes on"));
     Request {
         id: RequestId(0),
-        kind: RequestKind::Permission { call: ask.call.clone(), tool: ask.tool.clone(), class },
+        kind: RequestKind::Permission {
+            call: ask.call.clone(),
+            tool: ask.tool.clone(),
+            class,
+            input: None,
+        },
         question: format!("May {} call {}?", ask.call.task, ask.tool),
         why: ask.why.words(),
         verbatim,

@@ -109,6 +109,11 @@ fn plan_event() -> impl Strategy<Value = PlanEvent> {
         }),
         (plan(), actor())
             .prop_map(|(plan, by)| PlanEvent::Approved { hash: plan.digest().unwrap(), by }),
+        (plan(), plan()).prop_map(|(from, to)| PlanEvent::ApprovalCarried {
+            from_hash: from.digest().unwrap(),
+            to_hash: to.digest().unwrap(),
+            why: "1 task fewer".into(),
+        }),
         actor().prop_map(|by| PlanEvent::Abandoned { by }),
     ]
 }

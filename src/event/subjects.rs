@@ -88,6 +88,8 @@ pub enum PlanEvent {
     },
     /// The approval record that execution needs.
     Approved { hash: Digest, by: Actor },
+    /// A revision that only narrows the approved one needs no new approval.
+    ApprovalCarried { from_hash: Digest, to_hash: Digest, why: String },
     /// The person gave the plan up; it stays readable.
     Abandoned { by: Actor },
 }
@@ -97,6 +99,7 @@ impl PlanEvent {
         match self {
             Self::Proposed { .. } => "plan.proposed",
             Self::Approved { .. } => "plan.approved",
+            Self::ApprovalCarried { .. } => "plan.approval_carried",
             Self::Abandoned { .. } => "plan.abandoned",
         }
     }

@@ -121,8 +121,12 @@ mod tests {
     #[test]
     fn a_denial_carries_its_reason() {
         let call = crate::model::CallId { task: "a".into(), attempt: 1, step: 1 };
-        let kind =
-            RequestKind::Permission { call, tool: "shell.run".into(), class: "execute".into() };
+        let kind = RequestKind::Permission {
+            call,
+            tool: "shell.run".into(),
+            class: "execute".into(),
+            input: None,
+        };
         let asked = request(kind, &[A::AllowOnce, A::Deny]);
         let denied = answer(&asked, "deny: not on a Friday").unwrap();
         assert_eq!(denied, Answer::saying(A::Deny, "not on a Friday"));

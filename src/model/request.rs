@@ -48,7 +48,14 @@ pub enum RequestKind {
     /// The plan does not fit; the choices name what would help.
     Escalation,
     /// Whether a tool may be called.
-    Permission { call: CallId, tool: String, class: String },
+    Permission {
+        call: CallId,
+        tool: String,
+        class: String,
+        /// What exactly it is asked for, where the answer outlives the one who asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Digest>,
+    },
     /// An agent used up its iterations.
     TaskCap { task: TaskId },
     /// Whether a provider's key may be used.
@@ -180,8 +187,13 @@ impl Request {
     pub fn same_question(&self, other: &Self) -> bool {
         let kinds = match (&self.kind, &other.kind) {
             (
-                RequestKind::Permission { call, tool, class },
-                RequestKind::Permission { call: their_call, tool: their_tool, class: their_class },
+                RequestKind::Permission { call, tool, class, .. },
+                RequestKind::Permission {
+                    call: their_call,
+                    tool: their_tool,
+                    class: their_class,
+                    ..
+                },
             ) => {
                 (&call.task, call.step) == (&their_call.task, their_call.step)
                     && (tool, class) == (their_tool, their_class)

@@ -151,7 +151,9 @@ impl SessionState {
         }
         self.plan.approval = None;
         self.plan.abandoned = false;
+        // Leave to run a command was given to the other session's call.
         self.requests.open.clear();
+        self.requests.answered.clear();
         self.tasks.let_go();
         self.run = self.run.started_over();
         self.breakers = BreakerSlice::default();

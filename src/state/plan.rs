@@ -69,6 +69,13 @@ impl PlanSlice {
                 self.approve(hash, *by, record.at);
                 self.is_approved()
             }
+            PlanEvent::ApprovalCarried { from_hash, to_hash, .. } => match &mut self.approval {
+                Some(approval) if approval.hash == *from_hash => {
+                    approval.hash = to_hash.clone();
+                    self.is_approved()
+                }
+                _ => false,
+            },
             PlanEvent::Abandoned { .. } => {
                 self.abandoned = true;
                 true

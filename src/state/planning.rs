@@ -283,7 +283,9 @@ impl PlanningSlice {
             (&kept.outline, &kept.roadmap, &kept.picked_option)
                 == (&now.outline, &now.roadmap, &now.picked_option)
         };
-        if self.undo.last().is_some_and(same) {
+        // What changed nothing is not what would be taken back; the next thing that is done is.
+        if let Some(last) = self.undo.last_mut().filter(|last| same(last)) {
+            last.what = now.what;
             return;
         }
         self.undo.push(now);

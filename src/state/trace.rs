@@ -259,6 +259,9 @@ fn plan(event: &PlanEvent) -> Projection {
         PlanEvent::Approved { hash, by } => {
             format!("plan {} approved {}", hash.short(), by_whom(*by))
         }
+        PlanEvent::ApprovalCarried { to_hash, why, .. } => {
+            format!("plan {} {why}, approval carried over", to_hash.short())
+        }
         PlanEvent::Abandoned { by } => format!("plan abandoned {}", by_whom(*by)),
     };
     (EntryKind::Plan, text, None)

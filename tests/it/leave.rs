@@ -5,7 +5,7 @@ use planwright::model::{ChoiceAction, Origin, RequestKind, RunKind};
 use planwright::state::{RunPhase, SessionState};
 
 use crate::agents::{code, words};
-use crate::program::Place;
+use crate::program::{Place, json_lines};
 use crate::support::{Bench, Script, answer, approved, plan};
 use crate::tools::confined;
 
@@ -50,6 +50,73 @@ fn a_command_that_is_turned_down_is_skipped_and_does_not_run() {
     assert_eq!(written(&place), "", "{}", words(&output));
     let shown = place.run(&["sessions", "show", "last"]);
     assert!(words(&shown).contains("skipped"), "{}", words(&shown));
+}
+
+/// Runs the plan of two with low autonomy up to its first question.
+fn waiting_at_a(place: &Place) {
+    let file = place.plan(TWO);
+    let output = place.run(&["run", &file, "--headless", "--yes", "--policy", "autonomy=low"]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+}
+
+#[test]
+fn leave_for_a_command_does_not_hold_in_a_fork() {
+    let place = Place::new();
+    waiting_at_a(&place);
+    place.run(&["answer", "last", "next", "allow once", "--headless"]);
+    assert_eq!(written(&place), "a\n");
+    let journal = json_lines(&place.run(&["replay", "last", "--headless", "--json"]));
+    let allowed = journal
+        .iter()
+        .find(|record| record["event"]["body"]["answer"]["action"] == "allow_once")
+        .unwrap();
+    let at = allowed["seq"].to_string();
+    assert_eq!(code(&place.run(&["fork", "last", "--at", &at])), 0);
+    let output = place.run(&["run", "last", "--headless", "--yes", "--policy", "autonomy=low"]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    assert!(words(&output).contains("Run the command of a?"), "{}", words(&output));
+    assert_eq!(written(&place), "a\n", "it did not run a second time");
+}
+
+#[test]
+fn a_question_about_a_command_goes_with_the_command() {
+    let place = Place::new();
+    waiting_at_a(&place);
+    let other = place.dir.path().join("other.toml").to_string_lossy().into_owned();
+    std::fs::write(&other, TWO.replace("echo a >> done", "echo other >> done")).unwrap();
+    let output = place.run(&["resume", "last", "--headless", "--yes", "--plan", &other]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    let told = words(&output);
+    assert!(told.contains("wider than r1") || told.contains("r2"), "{told}");
+    let shown = json_lines(&place.run(&["replay", "last", "--headless", "--json"]));
+    let asked: Vec<&str> = shown
+        .iter()
+        .filter_map(|record| record["event"]["body"]["request"]["verbatim"][0]["text"].as_str())
+        .collect();
+    assert_eq!(asked, ["echo a >> done", "echo other >> done"]);
+    place.run(&["answer", "last", "next", "allow once", "--headless"]);
+    assert_eq!(written(&place), "other\n");
+}
+
+#[test]
+fn a_plan_that_only_narrows_keeps_its_approval_and_a_wider_one_says_why_it_is_asked() {
+    let place = Place::new();
+    waiting_at_a(&place);
+    let other = place.dir.path().join("other.toml").to_string_lossy().into_owned();
+    std::fs::write(&other, TWO.split("[[tasks]]\nid = \"b\"").next().unwrap()).unwrap();
+    let output = place.run(&["resume", "last", "--headless", "--plan", &other]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    assert!(words(&output).contains("approval carried over"), "{}", words(&output));
+    assert!(!words(&output).contains("Run this plan?"), "{}", words(&output));
+    std::fs::write(&other, TWO.replace("echo b >> done", "echo more >> done")).unwrap();
+    let output = place.run(&["resume", "last", "--headless", "--plan", &other]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    assert!(words(&output).contains("Run this plan?"), "{}", words(&output));
+    let waiting = place.run(&["resume", "last", "--headless", "--json"]);
+    assert!(words(&waiting).contains("wider than r2"), "{}", words(&waiting));
+    let output = place.run(&["resume", "last", "--headless", "--yes"]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    assert_eq!(written(&place), "", "each command is still asked about");
 }
 
 #[test]

@@ -13,9 +13,11 @@ use crate::engine::{Keep, coordinator};
 use crate::event::{
     ApprovalEvent, CloseReason, Command, Event, PauseCause, PlanEvent, Refusal, RunEvent, TaskEvent,
 };
+use crate::model::request::Detail;
 use crate::model::{
     CallId, GraphFacts, Normalization, Plan, RequestKind, RunKind, SkipReason, TaskId,
 };
+use crate::planning::diff::{Widening, widening};
 use crate::state::{PlanRevision, RunPhase, SessionState, TaskStatus};
 
 /// The most tasks that may run at once.
@@ -119,6 +121,13 @@ fn started(state: &SessionState, jobs: u32) -> Result<RunEvent, Refusal> {
     Ok(RunEvent::Started { hash: current.hash.clone(), jobs })
 }
 
+/// Whether a plan has another task of this name than the current one, or none.
+fn changes(state: &SessionState, plan: &Plan, id: &TaskId) -> bool {
+    let find = |plan: &Plan| plan.tasks.iter().find(|task| task.id == *id).cloned();
+    let before = state.plan.current.as_ref().and_then(|current| find(&current.plan));
+    before.is_some() && before != find(plan)
+}
+
 /// A new revision, which asks for approval again. What is done or under way stays in it as it was.
 fn revise(
     state: &SessionState,
@@ -146,23 +155,43 @@ fn revise(
         facts: Arc::clone(facts),
         normalization: normalization.to_vec(),
     };
-    let request = requests::final_plan(state.requests.next_id(), &revision);
+    let mut request = requests::final_plan(state.requests.next_id(), &revision);
+    let mut carried = None;
+    if let Some(approved) = state.plan.current.as_ref().filter(|_| state.may_run()) {
+        match widening(&approved.plan, plan) {
+            Widening::Narrower { why } => {
+                let (from_hash, to_hash) = (approved.hash.clone(), revision.hash.clone());
+                carried = Some(PlanEvent::ApprovalCarried { from_hash, to_hash, why });
+            }
+            Widening::Wider { why } => {
+                let name = format!("wider than r{}", approved.revision);
+                request.details.push(Detail::new(&name, why.join("; ")));
+            }
+        }
+    }
     let mut decision = Decision::default();
     for open in state.requests.open.values() {
-        if matches!(open.request.kind, RequestKind::FinalPlan { .. }) {
+        let replaced = match &open.request.kind {
+            RequestKind::FinalPlan { .. } => true,
+            RequestKind::Permission { call, .. } => changes(state, plan, &call.task),
+            _ => false,
+        };
+        if replaced {
             let why = format!("r{} takes its place", revision.revision);
             decision = decision.and(ApprovalEvent::Withdrawn { id: open.request.id, why });
         }
     }
-    Ok(decision
-        .and(PlanEvent::Proposed {
-            revision: revision.revision,
-            hash: revision.hash,
-            plan: revision.plan,
-            facts: revision.facts,
-            normalization: revision.normalization,
-        })
-        .and(ApprovalEvent::Asked { request: Arc::new(request) }))
+    let decision = decision.and(PlanEvent::Proposed {
+        revision: revision.revision,
+        hash: revision.hash,
+        plan: revision.plan,
+        facts: revision.facts,
+        normalization: revision.normalization,
+    });
+    Ok(match carried {
+        Some(carried) => decision.and(carried),
+        None => decision.and(ApprovalEvent::Asked { request: Arc::new(request) }),
+    })
 }
 
 fn run(state: &SessionState, jobs: u32) -> Decided {

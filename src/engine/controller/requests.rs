@@ -1,7 +1,9 @@
 //! The requests the engine asks, in words.
 
 use crate::model::request::Detail;
-use crate::model::{CallId, Cap, Choice, ChoiceAction, Request, RequestId, RequestKind, RunKind};
+use crate::model::{
+    CallId, Cap, Choice, ChoiceAction, Digest, Request, RequestId, RequestKind, RunKind,
+};
 use crate::state::{CallInFlight, PlanRevision, SessionState};
 use crate::text::units::counted;
 
@@ -235,41 +237,49 @@ fn ways_without(dependents: usize) -> [Choice; 3] {
     ]
 }
 
-/// Whether a command of the plan may run now. `about` says why it is asked, and whether it runs confined.
-pub fn command(
-    id: RequestId,
-    state: &SessionState,
-    task: usize,
-    call: &CallId,
-    command: &str,
-    (why, confined): (&str, bool),
-) -> Request {
-    let task_id = state.tasks.id(task).clone();
-    let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
-    let place = if confined {
-        format!("{}, and nothing outside it", state.session.workspace)
-    } else {
-        format!("{}, unconfined, as your own command", state.session.workspace)
-    };
+/// A command of the plan that is asked about before it runs.
+#[derive(Debug)]
+pub struct CommandAsked<'a> {
+    pub task: usize,
+    pub call: &'a CallId,
+    pub command: &'a str,
+    /// What the answer holds for: this command in this place.
+    pub input: Digest,
+    pub why: &'a str,
+    /// How it runs, in words.
+    pub place: String,
+    pub danger: Option<String>,
+}
+
+/// Whether a command of the plan may run now.
+pub fn command(id: RequestId, state: &SessionState, asked: &CommandAsked<'_>) -> Request {
+    let task = state.tasks.id(asked.task).clone();
+    let node = state.plan.current.as_ref().and_then(|now| now.plan.tasks.get(asked.task));
+    let mut details = vec![
+        Detail::new("task", node.map(|node| node.description.clone()).unwrap_or_default()),
+        Detail::new("runs in", asked.place.clone()),
+    ];
+    details.extend(asked.danger.as_ref().map(|what| Detail::new("danger", what.clone())));
     let allow =
         Choice::new(ChoiceAction::AllowOnce, "allow once", "this very command, and nothing else");
+    let dependents = state.tasks.descendants(asked.task).len();
+    let apart =
+        |choice: &Choice| dependents > 0 || choice.action != ChoiceAction::SkipWithDependents;
     Request {
         id,
         kind: RequestKind::Permission {
-            call: call.clone(),
+            call: asked.call.clone(),
             tool: "shell".to_owned(),
             class: "execute".to_owned(),
+            input: Some(asked.input.clone()),
         },
-        question: format!("Run the command of {task_id}?"),
-        why: why.to_owned(),
-        verbatim: vec![Detail::new("command", command)],
-        details: vec![
-            Detail::new("task", node.map(|node| node.description.clone()).unwrap_or_default()),
-            Detail::new("runs in", place),
-        ],
+        question: format!("Run the command of {task}?"),
+        why: asked.why.to_owned(),
+        verbatim: vec![Detail::new("command", asked.command)],
+        details,
         choices: std::iter::once(allow)
-            .chain(ways_without(state.tasks.descendants(task).len()))
+            .chain(ways_without(dependents).into_iter().filter(apart))
             .collect(),
-        task: Some(task_id),
+        task: Some(task),
     }
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use super::Driver;
 use crate::engine::controller;
+use crate::engine::controller::requests::CommandAsked;
 use crate::event::ApprovalEvent;
 use crate::model::{
-    ApprovalPolicy, Autonomy, CallId, ChoiceAction, Origin, RequestId, RequestKind, RunKind,
-    SandboxChoice, TaskId, TaskNode,
+    ApprovalPolicy, Autonomy, CallId, ChoiceAction, Digest, Origin, RequestId, RequestKind,
+    RunKind, SandboxChoice, TaskId, TaskNode,
 };
 use crate::tools::permission::{SandboxState, danger};
 
@@ -23,26 +24,65 @@ impl Driver {
         call: &CallId,
         command: &str,
     ) -> bool {
-        let Some(why) = self.asks_first(node, command) else { return true };
-        let about = |kind: &RequestKind| matches!(kind, RequestKind::Permission { call: own, .. } if own == call);
+        let Some(why) = self.asks_first(node, command) else {
+            self.withdraw_stale(&call.task, "it is no longer asked about");
+            return true;
+        };
+        // To run a call in doubt again is to allow this very call once.
+        let own = |(task, step): &(TaskId, u32)| *task == call.task && *step == call.step;
+        if let Some(at) = self.run_again.iter().position(own) {
+            self.run_again.swap_remove(at);
+            return true;
+        }
+        let place = &self.state.session.workspace;
+        let input = Digest::of_json(&serde_json::json!({ "command": command, "place": place }));
+        let about = |kind: &RequestKind| {
+            matches!(kind, RequestKind::Permission { call: its, input: Some(asked), .. }
+                if its == call && *asked == input)
+        };
         let answered = &self.state.requests.answered;
         if answered.iter().any(|past| about(&past.kind) && past.action == ChoiceAction::AllowOnce) {
             return true;
         }
         if !self.state.requests.open.values().any(|open| about(&open.request.kind)) {
+            self.withdraw_stale(&call.task, "another command takes its place");
             let id = self.state.requests.next_id();
-            let confined = self.is_confined(node);
-            let request = controller::requests::command(
-                id,
-                &self.state,
+            let asked = CommandAsked {
                 task,
                 call,
                 command,
-                (&why, confined),
-            );
+                input,
+                why: &why,
+                place: self.place_in_words(node),
+                danger: danger(command),
+            };
+            let request = controller::requests::command(id, &self.state, &asked);
             self.say(ApprovalEvent::Asked { request: Arc::new(request) });
         }
         false
+    }
+
+    /// Where and how the command runs.
+    fn place_in_words(&self, node: &TaskNode) -> String {
+        let place = &self.state.session.workspace;
+        if !self.is_confined(node) {
+            return format!("{place}, unconfined, as your own command");
+        }
+        match self.options.runner.sandbox() {
+            SandboxState::Enforced => format!("{place}, and nothing outside it"),
+            SandboxState::NotEnforced { why } => {
+                format!("{place}, with a bare environment but unconfined: {why}")
+            }
+        }
+    }
+
+    /// A policy that no longer asks lets the commands go on that wait for an answer.
+    pub(super) fn follow_policy(&mut self) {
+        let asked: Vec<TaskId> =
+            self.state.requests.open.keys().filter_map(|id| self.command_asked_in(*id)).collect();
+        for task in asked {
+            self.follow_leave(&task);
+        }
     }
 
     /// Why a command is asked about before it runs, if it is.

@@ -31,7 +31,9 @@ use super::coordinator::queue::ReadyQueue;
 use super::plan_rows::changed_row;
 use super::port::{Inlet, PortMessage};
 use super::{EngineOptions, Job};
-use crate::event::{ApprovalEvent, CloseReason, Command, Event, PlanEvent, Record, TaskEvent};
+use crate::event::{
+    ApprovalEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record, TaskEvent,
+};
 use crate::model::{Answer, CallId, Request, RequestId, Seq, SkipReason, TaskId};
 use crate::state::{RunPhase, SessionState};
 use crate::store::{Ack, Journal, SideWrite, StoreError};
@@ -284,6 +286,7 @@ impl Driver {
                 settled = self.command_asked_in(*id);
                 self.answer_agent(*id, answer);
             }
+            let policy = matches!(&event, Event::Planning(PlanningEvent::PolicySet { .. }));
             if let Event::Task(TaskEvent::Skipped { task, .. }) = &event {
                 settled = Some(task.clone()).filter(|task| self.is_command(task));
             }
@@ -298,6 +301,9 @@ impl Driver {
             }
             if let Some(task) = settled {
                 self.follow_leave(&task);
+            }
+            if policy {
+                self.follow_policy();
             }
         }
         self.starts.extend(decision.effects.into_iter().map(Start::Effect));

@@ -232,7 +232,8 @@ impl Screen {
         }
         // Leaving interrupts what this process carries on.
         let carries_on = self.commands.is_some() && self.latest.run.is_active();
-        let status = if carries_on && !self.latest.tasks.only_people_left() {
+        let asked = !self.latest.requests.open.is_empty();
+        let status = if carries_on && !asked && !self.latest.tasks.only_people_left() {
             SessionStatus::Interrupted
         } else {
             self.latest.status()

@@ -46,6 +46,8 @@ impl Screen {
 
     /// States what a fork of the shown moment would do again and take over, and asks.
     pub(super) fn open_fork(&mut self) -> Flow {
+        // The moment that is asked about stands still while it is.
+        self.ui.time.playing = false;
         let Some(desk) = &self.desk else { return self.say(NOT_SAVED) };
         match desk.plan_fork(&self.id, self.cursor()) {
             Ok(plan) => {

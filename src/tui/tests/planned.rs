@@ -189,7 +189,12 @@ pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
     options.push((Pick::PickOption(3), "take option 3", "more a week, sooner end"));
     let call = CallId { task: "port".into(), attempt: 1, step: 4 };
     let permission = Fixture::running().ask(
-        RequestKind::Permission { call, tool: "shell.run".into(), class: "execute".into() },
+        RequestKind::Permission {
+            call,
+            tool: "shell.run".into(),
+            class: "execute".into(),
+            input: None,
+        },
         "Run this command?",
         "this command is not in the plan word for word; medium autonomy asks for other commands",
         &[about("command", "cargo test --workspace --no-fail-fast -- --skip slow_")],
