@@ -134,7 +134,7 @@ pub(super) fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
             Problem::usage(format!("`{pair}` is not key=value")).remedy("try --policy tone=neutral")
         })?;
         let set = crate::planning::policy_words::set(field.trim(), value.trim())
-            .map_err(|error| Problem::usage(error.to_string()))?;
+            .map_err(|error| Problem::usage(error.to_string()).remedy(error.hint()))?;
         policy = policy.with(&set);
     }
     Ok(policy)

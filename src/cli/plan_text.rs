@@ -100,10 +100,10 @@ fn options(roadmap: &Roadmap, lines: &mut Vec<String>) {
     for option in &roadmap.options_tried {
         let mark = if option.chosen { '>' } else { ' ' };
         lines.push(format!(
-            "  {mark} {:<10} {:>11} over {} weeks, score {:.2}  {}",
+            "  {mark} {:<10} {:>11} over {}, score {:.2}  {}",
             option.label,
             units::planned(option.effort_minutes.into()),
-            option.span_weeks,
+            units::counted(option.span_weeks.into(), "week"),
             option.score,
             option.summary
         ));

@@ -258,7 +258,7 @@ impl Loop {
                     return Next::Message(Message::Head(seq));
                 }
                 self.head = None;
-                Next::Nothing
+                Next::Message(Message::Over)
             },
             look = changed_look(&mut self.looks) => {
                 if let Some(look) = look {

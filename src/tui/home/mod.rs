@@ -201,7 +201,7 @@ impl App for Home {
                 _ => Flow::Idle,
             },
             Message::Input(Event::Resize(..)) | Message::Tick => Flow::Draw,
-            Message::Input(_) => Flow::Idle,
+            Message::Input(_) | Message::Over => Flow::Idle,
             Message::Head(_) => {
                 self.take_news();
                 Flow::Draw

@@ -57,6 +57,8 @@ pub(crate) enum Message {
     Input(crossterm::event::Event),
     /// There are records up to here.
     Head(Seq),
+    /// Nobody writes any more.
+    Over,
     /// Time passed.
     Tick,
 }
@@ -214,12 +216,22 @@ impl Screen {
         self.state().at.unwrap_or_else(self.clock)
     }
 
+    /// A session that this process carried on and that was stopped has nothing left to be done on its screen.
+    fn is_over(&mut self) -> Result<Flow, SourceError> {
+        while self.is_behind() {
+            self.pull(self.head)?;
+        }
+        let stopped = self.commands.is_some() && self.latest.session.closed.is_some();
+        Ok(if stopped { Flow::Exit(ExitReason::Quit) } else { Flow::Idle })
+    }
+
     /// Takes one message.
     pub(crate) fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
         match message {
             Message::Input(event) if self.compare.is_some() => self.compare_input(event),
             Message::Input(event) => self.on_input(event),
             Message::Head(seq) => self.pull(seq),
+            Message::Over => self.is_over(),
             Message::Tick => self.tick(),
             Message::Returned(returned) => Ok(self.returned(returned)),
         }
