@@ -2,7 +2,7 @@
 //! minute.
 //!
 //! Sessions of 200 tasks run four at a time with 3, 16 and 64 jobs, on a store that all of them share; a screen follows
-//! one of them and is redrawn, and other readers list and read. `PLANWRIGHT_SOAK=60` makes it last so many seconds.
+//! one of them and is redrawn, other readers list and read, and old sessions are removed. `PLANWRIGHT_SOAK=60` makes it last so many seconds.
 
 #![expect(
     clippy::print_stdout,
@@ -29,6 +29,8 @@ use ratatui::layout::Rect;
 
 const TASKS: usize = 200;
 const AT_ONCE: usize = 4;
+/// How many rounds a session is kept, as by somebody who prunes: what is listed and read stays of one size.
+const KEPT: usize = 50;
 /// Memory after the soak may be at most this share of the memory after the first minute.
 const GOAL: f64 = 1.10;
 const LOG_GOAL: u64 = 64 << 20;
@@ -107,7 +109,8 @@ fn main() {
 fn round(runtime: &tokio::runtime::Runtime, store: &Store, number: usize) {
     let plan = plans::layered(TASKS);
     let jobs = [3, 16, 64][number % 3];
-    let names: Vec<String> = (0..AT_ONCE).map(|nth| format!("soak-{number:06}-{nth}")).collect();
+    let of_round = |number: usize| (0..AT_ONCE).map(move |nth| format!("soak-{number:06}-{nth}"));
+    let names: Vec<String> = of_round(number).collect();
     runtime.block_on(async {
         let runs =
             names.iter().map(|name| ours::run(store, name, &plan, jobs, Durability::Grouped));
@@ -117,6 +120,11 @@ fn round(runtime: &tokio::runtime::Runtime, store: &Store, number: usize) {
     assert!(!store.list_sessions().unwrap().is_empty());
     let state = ours::state(store, &names[AT_ONCE - 1]);
     assert_eq!(state.tasks.counts().done as usize, TASKS);
+    if let Some(old) = number.checked_sub(KEPT) {
+        for name in of_round(old) {
+            store.remove(&SessionId::new(name)).unwrap();
+        }
+    }
 }
 
 /// Draws the session at several moments, as a screen does that is scrubbed.
