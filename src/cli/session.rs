@@ -247,7 +247,7 @@ async fn to_the_end(
         Ok(Ending::NeedsPerson) => Exit::NeedsPerson,
         Ok(Ending::Success) => Exit::Success,
         Ok(_) if state.status() == SessionStatus::Done => Exit::Success,
-        Ok(Ending::Closed) if !state.requests.open.is_empty() => Exit::NeedsPerson,
+        Ok(Ending::Closed) if !state.requests.open.is_empty() => outcome(&state),
         Ok(_) => Exit::Failed,
     };
     Ok((id, state, exit))

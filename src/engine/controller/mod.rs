@@ -15,7 +15,7 @@ use crate::event::{
 };
 use crate::model::request::Detail;
 use crate::model::{
-    CallId, GraphFacts, Normalization, Plan, RequestKind, RunKind, SkipReason, TaskId,
+    CallId, GraphFacts, Normalization, Plan, RequestKind, RunKind, SkipReason, TaskId, TaskNode,
 };
 use crate::planning::diff::{Widening, widening};
 use crate::state::{PlanRevision, RunPhase, SessionState, TaskStatus};
@@ -123,9 +123,10 @@ fn started(state: &SessionState, jobs: u32) -> Result<RunEvent, Refusal> {
 
 /// Whether a plan has another task of this name than the current one, or none.
 fn changes(state: &SessionState, plan: &Plan, id: &TaskId) -> bool {
-    let find = |plan: &Plan| plan.tasks.iter().find(|task| task.id == *id).cloned();
-    let before = state.plan.current.as_ref().and_then(|current| find(&current.plan));
-    before.is_some() && before != find(plan)
+    let Some(current) = &state.plan.current else { return false };
+    let own = |task: &&TaskNode| task.id == *id;
+    let before = current.plan.tasks.iter().find(own);
+    before.is_some() && before != plan.tasks.iter().find(own)
 }
 
 /// A new revision, which asks for approval again. What is done or under way stays in it as it was.
