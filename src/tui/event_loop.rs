@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use super::frame_limiter::FrameLimiter;
+use super::frame_limiter::{FRAME, FrameLimiter};
 use super::input::{Input, Typed};
 use super::outside;
 use super::session::{Flow, Message, Outside, Screen};
@@ -84,6 +84,7 @@ pub(crate) async fn run(
         limiter: FrameLimiter::default(),
         last_tick: Instant::now(),
         head,
+        next_records: None,
         looks,
     };
     looping.limiter.request();
@@ -95,7 +96,11 @@ pub(crate) async fn run(
             return Ok(reason);
         }
         let next = looping.next(app, &mut signals).await;
-        let mut typed = matches!(next, Next::Message(Message::Input(_)));
+        let mut typed = match next {
+            Next::Message(Message::Input(_)) => true,
+            Next::Message(Message::Head(_)) => looping.is_answer(),
+            _ => false,
+        };
         let mut flow = match next {
             Next::Message(message) => app.update(message)?,
             Next::Exit(reason) => return Ok(reason),
@@ -152,10 +157,18 @@ struct Loop {
     limiter: FrameLimiter,
     last_tick: Instant,
     head: Option<watch::Receiver<Seq>>,
+    /// New records are read once a frame, not once a commit, however many there are; `None` after the person did something,
+    /// whose answer should not wait.
+    next_records: Option<Instant>,
     looks: Option<watch::Receiver<Arc<Look>>>,
 }
 
 impl Loop {
+    /// Whether the records that came are the first since the person did something.
+    fn is_answer(&mut self) -> bool {
+        self.next_records.replace(Instant::now() + FRAME).is_none()
+    }
+
     /// Lets the terminal or another program do what the screen asks for.
     async fn outside(&mut self, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
         while let Some(what) = app.take_outside() {
@@ -242,7 +255,10 @@ impl Loop {
             biased;
             next = signals.next() => next,
             typed = typed(&mut self.input) => match typed {
-                Typed::Event(event) => Next::Message(Message::Input(event)),
+                Typed::Event(event) => {
+                    self.next_records = None;
+                    Next::Message(Message::Input(event))
+                }
                 Typed::Gone => Next::Exit(ExitReason::TerminalGone),
             },
             () = sleep_until(deadline) => {
@@ -253,7 +269,7 @@ impl Loop {
                 self.last_tick = now;
                 Next::Message(Message::Tick)
             }
-            head = changed(&mut self.head) => {
+            head = changed(&mut self.head, self.next_records) => {
                 if let Some(seq) = head {
                     return Next::Message(Message::Head(seq));
                 }
@@ -278,10 +294,18 @@ async fn typed(input: &mut Option<Input>) -> Typed {
     }
 }
 
-/// The next number of the last record; `None` once nobody writes any more.
-async fn changed(head: &mut Option<watch::Receiver<Seq>>) -> Option<Seq> {
+/// The next number of the last record, not before a given time; `None` once nobody writes any more.
+async fn changed(
+    head: &mut Option<watch::Receiver<Seq>>,
+    not_before: Option<Instant>,
+) -> Option<Seq> {
     match head {
-        Some(head) => head.changed().await.ok().map(|()| *head.borrow_and_update()),
+        Some(head) => {
+            if let Some(at) = not_before {
+                tokio::time::sleep_until(at.into()).await;
+            }
+            head.changed().await.ok().map(|()| *head.borrow_and_update())
+        }
         None => std::future::pending().await,
     }
 }

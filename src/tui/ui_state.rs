@@ -110,6 +110,8 @@ impl Default for TraceUi {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CardUi {
     pub(crate) request: Option<RequestId>,
+    /// The failed task that the person turned to instead of a request.
+    pub(crate) failed: Option<TaskId>,
     pub(crate) scroll: usize,
     /// Whether its last line has been on the screen.
     pub(crate) seen: bool,

@@ -12,6 +12,7 @@ use crate::tui::clock::time_of_day;
 use crate::tui::context::PaneContext;
 use crate::tui::glyphs::task_glyph;
 use crate::tui::keymap::Action;
+use crate::tui::panes::approval::effect_of_failure;
 use crate::tui::theme::Role;
 use crate::tui::widgets::Line;
 
@@ -74,30 +75,10 @@ fn rows(task: usize, node: &TaskNode, width: usize, cx: &PaneContext<'_>) -> Vec
     fields(&mut card, node);
     outcome(&mut card, row, cx);
     if row.status == TaskStatus::Failed {
-        effect(&mut card, task, cx);
+        card.text("effect", &effect_of_failure(cx.state, task), Role::Text);
     }
     answers(&mut card, task, cx);
     card.rows
-}
-
-/// What a failure means for the rest of the plan.
-fn effect(card: &mut Card, task: usize, cx: &PaneContext<'_>) {
-    let tasks = &cx.state.tasks;
-    let after = tasks.descendants(task);
-    let skipped: Vec<&str> = after
-        .iter()
-        .filter(|task| matches!(tasks.row(**task).status, TaskStatus::Skipped(_)))
-        .map(|task| tasks.id(*task).as_str())
-        .collect();
-    let others = tasks.counts().total().saturating_sub(after.len() as u32 + 1);
-    let words = match skipped.len() {
-        0 => "nothing is skipped for it".to_owned(),
-        1 => format!("{} is skipped", skipped[0]),
-        _ => format!("{} are skipped", skipped.join(", ")),
-    };
-    let are = if others == 1 { "task is" } else { "tasks are" };
-    let text = format!("{words} · {others} other {are} not affected");
-    card.text("effect", &text, Role::Text);
 }
 
 /// The keys that work on this task now, each with what it does.

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::approval::{AnswerRow, answer_rows, current, judgement};
+use super::approval::{self, AnswerRow, answer_rows, current, judgement};
 use super::graph::selected;
 use super::plan::View;
 use super::running;
-use crate::model::{Request, RequestKind};
+use crate::model::{Request, RequestKind, TaskId};
 use crate::state::{RunPhase, TaskStatus};
 use crate::tui::areas::SizeClass;
 use crate::tui::context::{Mode, Pane, PaneContext};
@@ -85,6 +85,10 @@ fn left(cx: &PaneContext<'_>) -> Vec<Hint> {
     if cx.ui.focus == Focus::Approval && current(cx.state, cx.ui).is_some() && !cx.mode.is_past() {
         return card(cx);
     }
+    let task = approval::failed(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
+    if let Some(task) = task.filter(|_| !cx.mode.is_past()) {
+        return failed(task, cx);
+    }
     if cx.mode.is_past() {
         let time = replay(cx);
         return time.into_iter().chain(focus(cx, None)).collect();
@@ -132,12 +136,24 @@ fn card(cx: &PaneContext<'_>) -> Vec<Hint> {
         let keys = if cx.class >= SizeClass::Full { &both[..] } else { &both[..1] };
         hints.push((cx.keymap.keys(keys), "scroll".into()));
     }
-    if cx.state.requests.open.len() > 1 {
+    if approval::cards(cx.state) > 1 {
         hints.push((cx.keymap.key(Action::NextRequest), "next request".into()));
     }
     if judgement(request, cx.state).is_some() {
         let words = if cx.ui.card.terms { "hide terms" } else { "terms" };
         hints.push((cx.keymap.key(Action::Terms), words.into()));
+    }
+    hints
+}
+
+fn failed(task: &TaskId, cx: &PaneContext<'_>) -> Vec<Hint> {
+    let mut hints: Vec<Hint> = Vec::new();
+    if cx.can_act {
+        let rows = approval::failed_rows(cx.state, task);
+        hints.extend(rows.into_iter().map(|row| (cx.keymap.key(row.action), row.label.into())));
+    }
+    if approval::cards(cx.state) > 1 {
+        hints.push((cx.keymap.key(Action::NextRequest), "next".into()));
     }
     hints
 }

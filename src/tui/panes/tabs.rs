@@ -6,7 +6,7 @@ use ratatui::style::Modifier;
 
 use crate::tui::context::{Pane, PaneContext};
 use crate::tui::panes::plan::View;
-use crate::tui::panes::{plan, trace};
+use crate::tui::panes::{approval, plan, trace};
 use crate::tui::theme::Role;
 use crate::tui::ui_state::Focus;
 use crate::tui::widgets::{Line, piece};
@@ -43,7 +43,7 @@ impl Pane for TabRow {
         if area.is_empty() {
             return;
         }
-        let open = cx.state.requests.open.len();
+        let open = approval::cards(cx.state);
         let dim = cx.style(Role::Dim);
         let facts = match cx.ui.focus {
             Focus::Trace => trace::summary(cx),

@@ -8,7 +8,7 @@ use ratatui::layout::Position;
 use super::commands::wish;
 use super::{Flow, Screen};
 use crate::event::Command;
-use crate::model::{Actor, Answer, ChoiceAction, RequestId, RequestKind};
+use crate::model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
 use crate::tui::areas::SizeClass;
 use crate::tui::clock::between;
 use crate::tui::keymap::{Action, Key};
@@ -32,7 +32,7 @@ impl Screen {
             return self.say(why);
         }
         let Some(request) = current(&self.latest, &self.ui) else {
-            return self.say("no request is open");
+            return self.treat_failed(action);
         };
         let id = request.id;
         let Some(row) = answer_rows(request).into_iter().find(|row| row.action == action) else {
@@ -52,6 +52,18 @@ impl Screen {
             return self.say(format!("{lines} below, {key} scrolls to {them}"));
         }
         self.give(id, &row)
+    }
+
+    /// What a key of the panel does about the failed task in it.
+    fn treat_failed(&mut self, action: Action) -> Flow {
+        if approval::failed(&self.latest, &self.ui).is_none() {
+            return self.say("no request is open");
+        }
+        match action {
+            Action::Again => self.retry(false),
+            Action::PassOver => self.skip(),
+            _ => self.say("a failed task is retried or skipped"),
+        }
     }
 
     /// Whether this very request has been on the screen for a moment.
@@ -184,13 +196,22 @@ impl Screen {
         Flow::Draw
     }
 
-    /// The next or previous open request.
+    /// The next or previous card: the open requests, then the failed tasks.
     pub(super) fn turn_request(&mut self, forward: bool) -> Flow {
-        let Some(request) = current(self.state(), &self.ui) else { return Flow::Idle };
-        let ids: Vec<RequestId> = self.state().requests.open.keys().copied().collect();
-        let at = ids.iter().position(|id| *id == request.id).unwrap_or(0);
-        let next = if forward { at + 1 } else { at + ids.len() - 1 } % ids.len();
-        self.ui.card = CardUi { request: Some(ids[next]), ..CardUi::default() };
+        let state = self.state();
+        let requests = state.requests.open.keys().map(|id| (Some(*id), None));
+        let failed = approval::failed_tasks(state).map(|task| (None, Some(task.clone())));
+        let mut cards: Vec<(Option<RequestId>, Option<TaskId>)> = requests.chain(failed).collect();
+        if cards.is_empty() {
+            return Flow::Idle;
+        }
+        let request = current(state, &self.ui).map(|request| request.id);
+        let task = approval::failed(state, &self.ui).filter(|_| request.is_none());
+        let at = cards.iter().position(|(id, failed)| *id == request && failed.as_ref() == task);
+        let at = at.unwrap_or(0);
+        let next = if forward { at + 1 } else { at + cards.len() - 1 } % cards.len();
+        let (request, failed) = cards.swap_remove(next);
+        self.ui.card = CardUi { request, failed, ..CardUi::default() };
         Flow::Draw
     }
 }

@@ -8,7 +8,7 @@ use crate::model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
 use crate::tui::composer::{Composer, Form, FormPurpose, FormRow, TextBox, Topic, Typed};
 use crate::tui::keymap::Action;
 use crate::tui::overlays::{NodeItem, NodePicker, NodeWish, Overlay, PolicyPanel};
-use crate::tui::panes::approval::{answer_rows, assumed_words, current};
+use crate::tui::panes::approval::{self, answer_rows, assumed_words, current};
 use crate::tui::panes::running;
 use crate::tui::ui_state::Focus;
 
@@ -87,6 +87,10 @@ impl Screen {
         if request.is_none() && self.latest.plan.current.is_none() && !self.latest.planning.begun {
             return self.say("there is no plan to change yet");
         }
+        // About the failed task in the panel, unless others are marked.
+        if request.is_none() && self.ui.focus == Focus::Approval && self.ui.marks.is_empty() {
+            self.ui.marks.extend(self.nodes());
+        }
         self.compose(Topic::Changes { request })
     }
 
@@ -139,6 +143,9 @@ impl Screen {
                 .map(|task| self.latest.tasks.id(task).clone())
                 .into_iter()
                 .collect(),
+            Focus::Approval if current(&self.latest, &self.ui).is_none() => {
+                approval::failed(&self.latest, &self.ui).into_iter().cloned().collect()
+            }
             Focus::Trace | Focus::Approval => Vec::new(),
         }
     }

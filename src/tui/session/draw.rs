@@ -12,7 +12,7 @@ use crate::state::RunPhase;
 use crate::tui::areas::{Needs, SizeClass, areas, graph_room};
 use crate::tui::context::{Pane, PaneContext};
 use crate::tui::glyphs::sweep;
-use crate::tui::panes::approval::{ApprovalPane, Shown, current};
+use crate::tui::panes::approval::{self, ApprovalPane, Shown, current};
 use crate::tui::panes::footer::Footer;
 use crate::tui::panes::graph;
 use crate::tui::panes::header::Header;
@@ -48,7 +48,9 @@ impl Screen {
     }
 
     fn has_card(&self) -> bool {
-        self.ui.focus == Focus::Approval && current(self.state(), &self.ui).is_some()
+        self.ui.focus == Focus::Approval
+            && (current(self.state(), &self.ui).is_some()
+                || approval::failed(self.state(), &self.ui).is_some())
     }
 
     /// Lays the panes out and gathers what each of them shows.
@@ -93,8 +95,16 @@ impl Screen {
     /// A request that is gone gives way to the next one.
     fn settle_card(&mut self) {
         let id = current(self.state(), &self.ui).map(|request| request.id);
-        if id != self.ui.card.request {
-            self.ui.card = CardUi { request: id, ..CardUi::default() };
+        let failed = approval::turned_to_failed(self.state(), &self.ui).cloned();
+        if id != self.ui.card.request || failed != self.ui.card.failed {
+            self.ui.card = CardUi { request: id, failed, ..CardUi::default() };
+        }
+        // The plan shows which task the card is about.
+        if id.is_none() && self.has_card() {
+            let task = approval::failed(self.state(), &self.ui).cloned();
+            if let Some(task) = task.filter(|task| self.ui.graph.selected.as_ref() != Some(task)) {
+                self.ui.select(task);
+            }
         }
     }
 
@@ -181,7 +191,15 @@ impl Screen {
             return;
         }
         let state = self.shown.as_deref().unwrap_or(&self.latest);
-        let Some(request) = current(state, &self.ui) else { return };
+        let Some(request) = current(state, &self.ui) else {
+            let Some(task) = approval::failed(state, &self.ui) else { return };
+            let rows = approval::failed_rows(state, task);
+            let lines = ApprovalPane::failed_areas(self.areas.approval, class, &rows).lines;
+            let text = approval::failed_lines(state, task, usize::from(lines.width).max(10));
+            self.card.take(text, usize::from(lines.height));
+            self.ui.card.scroll = self.ui.card.scroll.min(self.card.most());
+            return;
+        };
         let parts = ApprovalPane::card_areas(self.areas.approval, class, request);
         let room = usize::from(parts.lines.height);
         let previous = self.previous.as_ref().map(|(_, revision, plan)| (*revision, &**plan));

@@ -281,6 +281,10 @@ pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Plac
             places.push(Place::Graph);
         }
         Focus::Trace => places.push(Place::Trace),
+        // A failed task is retried or skipped as it is in the graph.
+        Focus::Approval if approval::failed(state, ui).is_some() => {
+            places.extend([Place::Card, Place::Graph]);
+        }
         Focus::Approval => {}
     }
     if mode.is_past() {

@@ -9,7 +9,7 @@ use crate::tui::areas::SizeClass;
 use crate::tui::panes::plan::{self, View};
 use crate::tui::panes::tabs::TabRow;
 use crate::tui::panes::trace::WindowRow;
-use crate::tui::panes::{graph, scrub, trace};
+use crate::tui::panes::{approval, graph, scrub, trace};
 use crate::tui::ui_state::Focus;
 
 /// Rows that one notch of the wheel scrolls.
@@ -44,7 +44,7 @@ impl Screen {
             return self.drag(at);
         }
         if areas.tabs.contains(at) {
-            let open = self.state().requests.open.len();
+            let open = approval::cards(self.state());
             self.ui.focus = TabRow::at(at.x, self.ui.view.kind, self.trace.total, open)
                 .unwrap_or(self.ui.focus);
             return Ok(Flow::Draw);

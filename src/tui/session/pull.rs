@@ -64,6 +64,7 @@ impl Screen {
             self.asked = newest;
             // Once it is typed, what is new has the focus.
             self.ui.came_from = None;
+            self.ui.card.failed = None;
             if !self.is_typing() {
                 self.ui.focus = Focus::Approval;
                 // A choice that was open is about something else.

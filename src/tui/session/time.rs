@@ -8,6 +8,7 @@ use super::{Flow, Screen};
 use crate::model::Seq;
 use crate::replay::SourceError;
 use crate::tui::clock;
+use crate::tui::panes::approval;
 use crate::tui::panes::scrub::Lane;
 use crate::tui::ui_state::Focus;
 
@@ -19,7 +20,7 @@ impl Screen {
         self.ui.time.clock = None;
         self.shown = Some(self.history.state_at(seq)?);
         // An answered request leaves nothing to look at in its pane.
-        if self.ui.focus == Focus::Approval && self.state().requests.open.is_empty() {
+        if self.ui.focus == Focus::Approval && approval::cards(self.state()) == 0 {
             self.ui.focus = Focus::Graph;
         }
         self.follow();

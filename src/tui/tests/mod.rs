@@ -2,6 +2,7 @@
 
 mod changing;
 mod driving;
+mod failing;
 pub(crate) mod fixture;
 mod frames;
 mod help_keys;

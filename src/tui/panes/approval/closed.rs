@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::failed;
 use crate::model::{Actor, RequestKind};
 use crate::state::AnsweredRequest;
 use crate::state::trace::{action_word, request_word};
@@ -45,6 +46,17 @@ fn draw_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let count = if open == 1 { "1 request".to_owned() } else { format!("{open} requests") };
         let text = format!("? {count}: {}", oldest.request.question);
         line.skip(1).put(&text, cx.style(Role::Asks));
+        return;
+    }
+    if let Some(task) = failed::latest(cx.state) {
+        let key = cx.keymap.key(Action::FocusNext);
+        line.right(&[piece(key, cx.style(Role::Key)), piece(" opens ", dim)]);
+        let more = match failed::cards(cx.state) {
+            0 | 1 => String::new(),
+            all => format!(" (and {} more failed)", all - 1),
+        };
+        let text = format!("✗ {task} failed{more}: {}", failed::reason(cx.state, task));
+        line.skip(1).put(&text, cx.style(Role::Failed));
         return;
     }
     if cx.state.planning.begun && !cx.mode.is_past() {

@@ -66,6 +66,11 @@ impl CardCache {
         self.room = room;
     }
 
+    /// Takes lines that are not those of a request.
+    pub(crate) fn take(&mut self, lines: Vec<CardLine>, room: usize) {
+        *self = Self { lines, room, ..Self::default() };
+    }
+
     /// What changed about a node since the revision before.
     pub(crate) fn sign(&self, node: &str) -> Option<char> {
         self.signs.get(node).copied()
@@ -343,7 +348,7 @@ pub(crate) fn assumed_words(question: &PlanQuestion) -> String {
     }
 }
 
-fn paragraph(lines: &mut Vec<CardLine>, text: &str, role: Role, width: usize) {
+pub(super) fn paragraph(lines: &mut Vec<CardLine>, text: &str, role: Role, width: usize) {
     lines.extend(
         wrap(&clean(text), width, 0).into_iter().map(|line| vec![(line.into_owned(), role)]),
     );
@@ -369,7 +374,7 @@ pub(super) fn labelled(
 }
 
 /// Text behind a bar, wrapped but never cut, with everything that hides spelled out.
-fn verbatim(lines: &mut Vec<CardLine>, text: &str, width: usize) {
+pub(super) fn verbatim(lines: &mut Vec<CardLine>, text: &str, width: usize) {
     let room = width.saturating_sub(3).max(8);
     let mut row = Row::default();
     for segment in reveal_segments(text) {

@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::answers::{AnswerRow, answer_rows};
-use super::{beside, closed, current, policy};
-use crate::model::{Request, RequestKind};
-use crate::text::wrap;
+use super::{beside, closed, current, failed, policy};
+use crate::model::{Request, RequestKind, TaskId};
+use crate::text::{units::counted, wrap};
 use crate::tui::areas::SizeClass;
 use crate::tui::clock::time_of_day;
 use crate::tui::composer;
@@ -41,18 +41,29 @@ impl ApprovalPane {
             let answers = Rect { x: body.right() - SIDE, width: SIDE, ..body };
             return CardAreas { lines, answers, beside: true };
         }
-        // One row stays for what is below.
-        let rows: usize = answer_rows(request).iter().map(AnswerRow::height).sum();
-        let rows = (rows as u16 + 1).min(body.height.saturating_sub(2));
-        let lines = Rect {
-            x: body.x + 1,
-            width: body.width.saturating_sub(2),
-            height: body.height - rows,
-            ..body
-        };
-        let answers = Rect { y: body.y + lines.height, height: rows, ..body };
-        CardAreas { lines, answers, beside: false }
+        below(body, &answer_rows(request))
     }
+
+    /// The same for a failed task.
+    pub(crate) fn failed_areas(area: Rect, class: SizeClass, rows: &[AnswerRow]) -> CardAreas {
+        let top = u16::from(class != SizeClass::Small).min(area.height);
+        below(Rect { y: area.y + top, height: area.height - top, ..area }, rows)
+    }
+}
+
+/// The answers below the lines.
+fn below(body: Rect, rows: &[AnswerRow]) -> CardAreas {
+    // One row stays for what is below.
+    let rows: usize = rows.iter().map(AnswerRow::height).sum();
+    let rows = (rows as u16 + 1).min(body.height.saturating_sub(2));
+    let lines = Rect {
+        x: body.x + 1,
+        width: body.width.saturating_sub(2),
+        height: body.height - rows,
+        ..body
+    };
+    let answers = Rect { y: body.y + lines.height, height: rows, ..body };
+    CardAreas { lines, answers, beside: false }
 }
 
 impl Pane for ApprovalPane {
@@ -65,7 +76,11 @@ impl Pane for ApprovalPane {
         }
         let open = current(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
         let Some(request) = open.filter(|_| area.height > 2) else {
-            return closed::draw(area, buf, cx);
+            let task = failed::failed(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
+            return match task.filter(|_| area.height > 2) {
+                Some(task) => draw_failed(area, task, buf, cx),
+                None => closed::draw(area, buf, cx),
+            };
         };
         let parts = Self::card_areas(area, cx.class, request);
         draw_rule(area, request, buf, cx);
@@ -73,12 +88,21 @@ impl Pane for ApprovalPane {
         if parts.beside {
             draw_beside(area, parts.answers, request, buf, cx);
         } else {
-            // A short card keeps its answers close.
-            let used = (cx.card.lines.len() as u16).min(parts.lines.height);
-            let answers = Rect { y: parts.lines.y + used, ..parts.answers };
-            draw_below(answers, request, buf, cx);
+            draw_below(parts, &answer_rows(request), remark(request, cx), buf, cx);
         }
     }
+}
+
+fn draw_failed(area: Rect, task: &TaskId, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let rows = failed::rows(cx.state, task);
+    let parts = ApprovalPane::failed_areas(area, cx.class, &rows);
+    if cx.class != SizeClass::Small {
+        failed::draw_rule(area, task, buf, cx);
+    }
+    draw_lines(parts.lines, buf, cx);
+    let below = cx.card.below(cx.ui.card.scroll);
+    let remark = (below > 0).then(|| (format!("{} below", counted(below, "more line")), Role::Dim));
+    draw_below(parts, &rows, remark, buf, cx);
 }
 
 fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -88,7 +112,11 @@ fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'
     let (kind, style) = cx.rule(Focus::Approval);
     let open = &cx.state.requests.open;
     let number = open.keys().position(|id| *id == request.id).unwrap_or(0) + 1;
-    let name = format!("approval {number} of {} · {}", open.len(), closed::subject(&request.kind));
+    let name = format!(
+        "approval {number} of {} · {}",
+        failed::cards(cx.state),
+        closed::subject(&request.kind)
+    );
     let asked = open.get(&request.id).map(|open| time_of_day(open.asked_at, cx.time_zone));
     let mut facts = asked.map(|at| format!("asked {at}")).unwrap_or_default();
     if let RequestKind::Questions { .. } = request.kind {
@@ -153,17 +181,26 @@ pub(super) fn state_of(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> 
     (row.lets_happen() && !cx.ui.card.seen).then(|| row.consequence.clone())
 }
 
-fn draw_below(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+fn draw_below(
+    parts: CardAreas,
+    rows: &[AnswerRow],
+    remark: Option<(String, Role)>,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    // A short card keeps its answers close.
+    let used = (cx.card.lines.len() as u16).min(parts.lines.height);
+    let area = Rect { y: parts.lines.y + used, ..parts.answers };
     let mut y = area.y;
-    if let Some((text, role)) = remark(request, cx) {
+    if let Some((text, role)) = remark {
         Line::new(buf, Rect { y, height: 1, ..area }).skip(1).put(&text, cx.style(role));
     }
     y += 1;
-    for row in answer_rows(request) {
+    for row in rows {
         if y >= area.bottom() {
             break;
         }
-        let off = state_of(&row, cx);
+        let off = state_of(row, cx);
         let dim = cx.style(Role::Dim);
         let on = |role| if off.is_some() { dim } else { cx.style(role) };
         let mut line = Line::new(buf, Rect { y, height: 1, ..area });

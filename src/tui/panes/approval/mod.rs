@@ -8,6 +8,7 @@ mod beside;
 mod closed;
 mod content;
 mod draw;
+mod failed;
 mod forecast;
 mod parts;
 mod policy;
@@ -16,6 +17,10 @@ pub(crate) use answers::{AnswerRow, answer_rows, takes_text};
 pub(crate) use closed::subject;
 pub(crate) use content::{CardCache, Shown, assumed_words, judgement};
 pub(crate) use draw::ApprovalPane;
+pub(crate) use failed::{
+    all as failed_tasks, cards, effect as effect_of_failure, failed, lines as failed_lines,
+    rows as failed_rows, turned_to as turned_to_failed,
+};
 pub(crate) use policy::{ROWS as POLICY_ROWS, draw as draw_policy};
 
 use crate::model::{QuestionChoice, Request, RequestKind};
@@ -33,8 +38,11 @@ pub(crate) fn choices(request: &Request) -> &[QuestionChoice] {
     }
 }
 
-/// The request in the panel: the one the person turned to, else the oldest.
+/// The request in the panel: the one the person turned to, else the oldest; none while they look at a failed task.
 pub(crate) fn current<'s>(state: &'s SessionState, ui: &UiState) -> Option<&'s Request> {
+    if turned_to_failed(state, ui).is_some() {
+        return None;
+    }
     let open = &state.requests.open;
     let chosen = ui.card.request.and_then(|id| open.get(&id));
     chosen.or_else(|| state.requests.oldest()).map(|open| &*open.request)
