@@ -7,6 +7,7 @@ mod frames;
 mod help_keys;
 mod hostile;
 pub(crate) mod lint;
+mod opening;
 mod panics;
 pub(crate) mod planned;
 mod replaying;
