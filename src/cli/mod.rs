@@ -11,6 +11,7 @@ mod exit;
 mod export;
 mod fork;
 pub(crate) mod gate;
+mod going_on;
 mod graph;
 mod home;
 mod import;
