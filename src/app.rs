@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use crate::cli::{Problem, Shared};
 use crate::config::{self, ConfigError, Jobs, Origin, ProjectConfig, ProjectStanding, Settings};
 use crate::engine::resume::{TakeUp, end_leftovers, first_events};
-use crate::engine::{self, EngineOptions, Features, SessionHandle, ShellRunner};
+use crate::engine::{self, EngineOptions, Features, Line, SessionHandle, ShellRunner};
 use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent};
 use crate::kit;
 use crate::llm::notebook::{FileNotebook, MemoryNotebook, Notebook};
@@ -29,7 +29,7 @@ use crate::model::{GraphFacts, Normalization, Plan, PolicyOverride, RequestId, S
 use crate::planning::confidence::{ConfidenceSettings, ConfidenceWeights};
 use crate::replay::{History, JournalSource};
 use crate::state::SessionState;
-use crate::store::{FindError, NewSession, OpenMode, Reader, SessionSummary, Store, StoreError};
+use crate::store::{FindError, NewSession, OpenMode, SessionSummary, Store, StoreError};
 use crate::text::Redactor;
 use crate::tools::Workspace;
 use crate::tui::{self, ColorDepth, KeyOverrides, Theme, UiSettings};
@@ -45,6 +45,24 @@ pub struct ReadyPlan {
     pub normalization: Vec<Normalization>,
     /// The file it came from, as the person named it.
     pub file: Option<String>,
+}
+
+/// How a saved session is taken up.
+#[derive(Debug)]
+pub struct Taking<'a> {
+    pub take_up: TakeUp,
+    /// Another workspace than its own, if the person names one.
+    pub workspace: Option<&'a Path>,
+    pub interactive: bool,
+    /// What a screen shows of it already, and how that screen reaches it.
+    pub shown: Option<(Arc<SessionState>, Line)>,
+}
+
+impl Taking<'_> {
+    /// To be looked at; nothing starts before the person says so.
+    pub fn to_look() -> Self {
+        Self { take_up: TakeUp::Look, workspace: None, interactive: true, shown: None }
+    }
 }
 
 /// Settings without a store, for commands that need none.
@@ -90,10 +108,10 @@ impl App {
     }
 
     /// The same with the settings of the project in a workspace, as far as they count. What was trusted is in the store.
-    pub fn in_workspace(&self, workspace: &Path, reader: Option<&Reader>) -> anyhow::Result<Self> {
+    pub fn in_workspace(&self, workspace: &Path, store: Option<&Store>) -> anyhow::Result<Self> {
         let mut app = self.clone();
         let Some(project) = ProjectConfig::find(workspace)? else { return Ok(app) };
-        let approved = reader.map(|reader| reader.pin(&project.trust_name())).transpose()?;
+        let approved = store.map(|store| store.pin(&project.trust_name())).transpose()?;
         let trusted = approved.flatten().is_some_and(|hash| hash == project.hash.as_str());
         app.project = Some(project.apply(&mut app.settings, trusted)?);
         Ok(app)
@@ -230,7 +248,7 @@ impl App {
         policy: &PolicyOverride,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
-        let this = &self.in_workspace(workspace, Some(&store.reader()?))?;
+        let this = &self.in_workspace(workspace, Some(store))?;
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
         store.create_session(NewSession {
@@ -262,15 +280,14 @@ impl App {
         Ok(handle)
     }
 
-    /// Takes up a saved session in its own workspace, or in another one that the person names.
+    /// Takes up a saved session, and says what its state was.
     pub async fn take_up(
         &self,
         store: &Store,
         id: &SessionId,
-        take_up: TakeUp,
-        workspace: Option<&Path>,
-        interactive: bool,
-    ) -> anyhow::Result<SessionHandle> {
+        taking: Taking<'_>,
+    ) -> anyhow::Result<(SessionHandle, Arc<SessionState>)> {
+        let Taking { take_up, workspace, interactive, shown } = taking;
         if let Some(source) = store.session(id)?.imported {
             return Err(Problem::failed(format!(
                 "session {} was imported from {source}, and nothing in it was approved here",
@@ -283,10 +300,17 @@ impl App {
             .into());
         }
         let journal = store.acquire(id)?;
-        let state = history(store, id)?.state_at(journal.head())?;
+        let (state, line) = match shown {
+            Some((state, line)) if state.seq == journal.head() => (state, line),
+            shown => {
+                let state = history(store, id)?.state_at(journal.head())?;
+                let line = shown.map_or_else(|| Line::new(state.seq), |(_, line)| line);
+                (state, line)
+            }
+        };
         let mut leftovers = end_leftovers(id, &state);
         let place = workspace.unwrap_or(Path::new(&state.session.workspace));
-        let this = &self.in_workspace(place, Some(&store.reader()?))?;
+        let this = &self.in_workspace(place, Some(store))?;
         let forbidden = kit::forbidden(this.data_dir(), &this.config_path);
         if let Ok(open) = Workspace::open(place, &this.settings.tools.roots, &forbidden) {
             leftovers.look_at_disk(&state, &open);
@@ -322,9 +346,9 @@ impl App {
             }
             None => {}
         }
-        let handle = engine::start(journal, SessionState::clone(&state), first, options);
+        let handle = engine::start_on(line, journal, SessionState::clone(&state), first, options);
         inbox::attend(store, &handle);
-        Ok(handle)
+        Ok((handle, state))
     }
 
     /// Says what the settings of the project do not get.
@@ -378,7 +402,7 @@ impl App {
                 self.settings.budget_per_session_usd.value,
             ),
             now: Timestamp::now,
-            time_zone: jiff::tz::TimeZone::system(),
+            time_zone: crate::config::time_zone(),
             changes: None,
         })
     }

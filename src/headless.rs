@@ -35,6 +35,11 @@ pub struct Answers {
 }
 
 impl Answers {
+    /// Whether they answer nothing at all.
+    pub fn is_empty(&self) -> bool {
+        !self.approve_plans && self.in_doubt.is_none() && self.replies.is_empty()
+    }
+
     /// The answer the flags stand for, if they stand for one.
     pub fn to(&self, request: &Request) -> Option<Answer> {
         if let Some(reply) = self.replies.front() {

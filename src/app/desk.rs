@@ -92,6 +92,6 @@ pub fn comparison(store: &Store, a: &SessionId, b: &SessionId) -> anyhow::Result
 
 /// The marks of a session, as a screen takes them.
 pub fn bookmarks(store: &Store, id: &SessionId) -> anyhow::Result<Vec<Bookmark>> {
-    let marks = store.reader()?.bookmarks(id)?;
+    let marks = store.bookmarks(id)?;
     Ok(marks.into_iter().map(|mark| Bookmark { seq: mark.seq, note: mark.note }).collect())
 }

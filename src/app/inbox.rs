@@ -19,7 +19,6 @@ pub fn attend(store: &Store, handle: &SessionHandle) {
     let (store, id) = (store.clone(), handle.id.clone());
     let commands = handle.commands.downgrade();
     tokio::spawn(async move {
-        let Ok(reader) = store.reader() else { return };
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
             let Some(commands) = commands.upgrade() else { return };
@@ -27,7 +26,7 @@ pub fn attend(store: &Store, handle: &SessionHandle) {
                 return;
             }
             // A store that is busy is looked at again in a moment.
-            if !reader.has_letters(&id).unwrap_or(false) {
+            if !store.has_letters(&id).unwrap_or(false) {
                 continue;
             }
             let (from, session) = (store.clone(), id.clone());

@@ -121,7 +121,7 @@ impl Drafter {
 
     /// Counts what was spent today towards the daily cap, by other sessions and by this one before it was taken up.
     fn carry_day(&self, store: &Store) -> anyhow::Result<()> {
-        let zone = jiff::tz::TimeZone::system();
+        let zone = crate::config::time_zone();
         let since = spending::day_start(jiff::Timestamp::now(), &zone);
         let spent = Spending::since(since).total(&store.reader()?)?;
         self.ledger.carry(Ceiling::Day, spent.0);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::{App, PROGRAM};
 use crate::engine::controller::planning::thread_id;
@@ -44,7 +43,7 @@ impl App {
         workspace: &Path,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
-        let this = &self.in_workspace(workspace, Some(&store.reader()?))?;
+        let this = &self.in_workspace(workspace, Some(store))?;
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
         // A model that cannot be reached is told before a session is made of the goal.
@@ -190,7 +189,7 @@ fn user_name(setting: Option<String>, login: Option<String>) -> String {
 
 /// The name of the person's zone. One that has none, or does not exist, is told; plans are then in UTC.
 fn zone_name() -> String {
-    if let Some(name) = TimeZone::system().iana_name() {
+    if let Some(name) = crate::config::time_zone().iana_name() {
         return name.to_owned();
     }
     if let Ok(wanted) = std::env::var("TZ")
@@ -215,7 +214,7 @@ fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
         ))
         .remedy("name an .ics file that can be read with --calendar, or leave it out")
     })?;
-    let zone = TimeZone::system();
+    let zone = crate::config::time_zone();
     let now = Timestamp::now();
     let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
     Ok(export::read_ical(&text, zone.iana_name().unwrap_or("UTC"), now, far)?.events)
@@ -244,7 +243,7 @@ fn other_plans(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>
             })
         })
         .collect();
-    let zone = TimeZone::system();
+    let zone = crate::config::time_zone();
     let now = Timestamp::now();
     let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
     let (from, to) = (Moment::in_zone(now, &zone), Moment::in_zone(far, &zone));

@@ -112,8 +112,7 @@ fn show(shared: &Shared) -> anyhow::Result<()> {
 fn in_directory(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<App> {
     let app = App::settings_only(shared)?;
     let here = std::env::current_dir().context("finding the current directory")?;
-    let reader = app.read_store()?.map(|store| store.reader()).transpose()?;
-    app.in_workspace(directory.unwrap_or(&here), reader.as_ref())
+    app.in_workspace(directory.unwrap_or(&here), app.read_store()?.as_ref())
 }
 
 /// Only a person may: a command that a tool started is refused.

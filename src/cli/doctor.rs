@@ -39,7 +39,7 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
     checks.push(config);
     match app.dir() {
         Ok(dir) => {
-            let zone = jiff::tz::TimeZone::system();
+            let zone = crate::config::time_zone();
             checks.extend(machine::store(dir));
             checks.extend(journals(dir));
             checks.push(machine::clock(dir, jiff::Timestamp::now(), zone.iana_name()));
@@ -52,8 +52,8 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
     let mut app = app;
     if let Ok(here) = std::env::current_dir() {
         checks.push(tools::workspace(&here));
-        let reader = app.read_store().ok().flatten().and_then(|store| store.reader().ok());
-        match app.in_workspace(&here, reader.as_ref()) {
+        let store = app.read_store().ok().flatten();
+        match app.in_workspace(&here, store.as_ref()) {
             Ok(with_project) => app = with_project,
             Err(error) => {
                 checks.push(Check::fail("project", error.to_string(), "mend or remove that file"));

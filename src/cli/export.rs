@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::plan::write_whole;
 use super::session::block_on;
@@ -188,7 +187,7 @@ fn text(store: &Store, id: &SessionId, format: Format) -> anyhow::Result<String>
     let mut history = app::history(store, id)?;
     let head = history.head()?;
     let state = history.state_at(head)?;
-    let zone = TimeZone::system();
+    let zone = crate::config::time_zone();
     Ok(match format {
         Format::Json => {
             let found = ExecutionResult::of(&records(store, id)?).react_traces;

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use tokio::sync::{mpsc, watch};
 
 use super::session::{attend, block_on, needs_screen, take_up};
 use super::{Exit, Shared};
 use crate::app::desk::{bookmarks, comparison};
 use crate::app::planning::{GoalWish, check_goal};
-use crate::app::{self, App, today};
-use crate::engine::resume::TakeUp;
+use crate::app::{self, App, Taking, today};
 use crate::exchange::bundled;
 use crate::headless::Answers;
 use crate::model::{MicroDollars, Seq, SessionId};
@@ -176,7 +174,7 @@ fn view(app: &App) -> anyhow::Result<HomeView> {
     let mut view = HomeView { provider: provider(&drafter), ..HomeView::default() };
     view.provider_help = provider_help(&drafter);
     let Some(store) = app.read_store()? else { return Ok(view) };
-    let (now, zone) = (Timestamp::now(), TimeZone::system());
+    let (now, zone) = (Timestamp::now(), crate::config::time_zone());
     let open = today::open_sessions(&store)?;
     view.today = today::items(&open, now, &zone);
     view.next = today::next(&open, now, &zone);
@@ -352,7 +350,7 @@ fn facts(state: &SessionState) -> Vec<String> {
     if let Some(finish) =
         state.planning.schedule.as_deref().and_then(crate::model::Schedule::finish)
     {
-        let finish = finish.at.to_zoned(TimeZone::system());
+        let finish = finish.at.to_zoned(crate::config::time_zone());
         facts.push(format!("planned until {}", finish.strftime("%a %-d %B")));
     }
     facts
@@ -404,8 +402,8 @@ async fn open(
         return look(app, &store, settings, id, Place::default()).await;
     }
     // Opening is looking: nothing starts before the person says so.
-    match app.take_up(&store, id, TakeUp::Look, None, true).await {
-        Ok(handle) => {
+    match app.take_up(&store, id, Taking::to_look()).await {
+        Ok((handle, _)) => {
             let exit = attend(shared, app, &store, handle, Answers::default().into()).await?;
             Ok(signalled(exit).map_or(Left::Back, Left::End))
         }

@@ -11,9 +11,11 @@ mod exit;
 mod export;
 mod fork;
 pub(crate) mod gate;
+mod going_on;
 mod graph;
 mod home;
 mod import;
+mod later;
 mod out;
 mod plan;
 mod plan_text;
@@ -35,6 +37,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use exit::{Exit, Problem};
 pub use home::OFFLINE_HELP;
+use later::Later;
 pub use out::{Out, tell};
 
 /// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
@@ -121,39 +124,39 @@ pub struct Shared {
 #[derive(Debug, Subcommand)]
 pub enum Subcommands {
     /// Plan a goal
-    Plan(plan::PlanArgs),
+    Plan(Later<plan::PlanArgs>),
     /// Approve and execute a plan file or a saved session
-    Run(run::RunArgs),
+    Run(Later<run::RunArgs>),
     /// Go on with a session after a quit or a crash
-    Resume(resume::ResumeArgs),
+    Resume(Later<resume::ResumeArgs>),
     /// Scrub through a saved run; nothing is run
-    Replay(replay::ReplayArgs),
+    Replay(Later<replay::ReplayArgs>),
     /// List saved sessions, or show one
-    Sessions(sessions::SessionsArgs),
+    Sessions(Later<sessions::SessionsArgs>),
     /// Validate and resolve a plan file
-    Check(check::CheckArgs),
+    Check(Later<check::CheckArgs>),
     /// Draw a plan as a graph
-    Graph(graph::GraphArgs),
+    Graph(Later<graph::GraphArgs>),
     /// List the tools, show one, see how they did, or call one
-    Tools(tools::ToolsArgs),
+    Tools(Later<tools::ToolsArgs>),
     /// Write a session for other programs and people
-    Export(export::ExportArgs),
+    Export(Later<export::ExportArgs>),
     /// Take in an export, or what another program wrote; nothing is run
-    Import(import::ImportArgs),
+    Import(Later<import::ImportArgs>),
     /// Go on from a moment of a session in a new one
-    Fork(fork::ForkArgs),
+    Fork(Later<fork::ForkArgs>),
     /// Compare two sessions
-    Diff(diff::DiffArgs),
+    Diff(Later<diff::DiffArgs>),
     /// Show settings and where they came from
-    Config(config::ConfigArgs),
+    Config(Later<config::ConfigArgs>),
     /// Say what works here and what to do about the rest
-    Doctor(doctor::DoctorArgs),
+    Doctor(Later<doctor::DoctorArgs>),
     /// What is due today in all active plans
-    Today(today::TodayArgs),
+    Today(Later<today::TodayArgs>),
     /// Watch a recorded run, and run its plan if you like
-    Demo(demo::DemoArgs),
+    Demo(Later<demo::DemoArgs>),
     /// Answer an open request of a session from another terminal
-    Answer(answer::AnswerArgs),
+    Answer(Later<answer::AnswerArgs>),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -209,23 +212,23 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     let shared = cli.shared;
     match cli.command {
         None => home::home(&shared),
-        Some(Subcommands::Plan(args)) => plan::plan(&shared, &args),
-        Some(Subcommands::Run(args)) => run::run(&shared, &args),
-        Some(Subcommands::Resume(args)) => resume::resume(&shared, &args),
-        Some(Subcommands::Replay(args)) => replay::replay(&shared, &args),
-        Some(Subcommands::Sessions(args)) => sessions::sessions(&shared, &args),
-        Some(Subcommands::Check(args)) => check::check(&shared, &args),
-        Some(Subcommands::Graph(args)) => graph::graph(&shared, &args),
-        Some(Subcommands::Export(args)) => export::export(&shared, &args),
-        Some(Subcommands::Tools(args)) => tools::tools(&shared, &args),
-        Some(Subcommands::Import(args)) => import::import(&shared, &args),
-        Some(Subcommands::Fork(args)) => fork::fork(&shared, &args),
-        Some(Subcommands::Diff(args)) => diff::diff(&shared, &args),
-        Some(Subcommands::Config(args)) => config::config(&shared, &args),
-        Some(Subcommands::Doctor(args)) => doctor::doctor(&shared, &args),
-        Some(Subcommands::Today(args)) => today::today(&shared, &args),
-        Some(Subcommands::Demo(args)) => demo::demo(&shared, &args),
-        Some(Subcommands::Answer(args)) => answer::answer(&shared, &args),
+        Some(Subcommands::Plan(Later(args))) => plan::plan(&shared, &args),
+        Some(Subcommands::Run(Later(args))) => run::run(&shared, &args),
+        Some(Subcommands::Resume(Later(args))) => resume::resume(&shared, &args),
+        Some(Subcommands::Replay(Later(args))) => replay::replay(&shared, &args),
+        Some(Subcommands::Sessions(Later(args))) => sessions::sessions(&shared, &args),
+        Some(Subcommands::Check(Later(args))) => check::check(&shared, &args),
+        Some(Subcommands::Graph(Later(args))) => graph::graph(&shared, &args),
+        Some(Subcommands::Export(Later(args))) => export::export(&shared, &args),
+        Some(Subcommands::Tools(Later(args))) => tools::tools(&shared, &args),
+        Some(Subcommands::Import(Later(args))) => import::import(&shared, &args),
+        Some(Subcommands::Fork(Later(args))) => fork::fork(&shared, &args),
+        Some(Subcommands::Diff(Later(args))) => diff::diff(&shared, &args),
+        Some(Subcommands::Config(Later(args))) => config::config(&shared, &args),
+        Some(Subcommands::Doctor(Later(args))) => doctor::doctor(&shared, &args),
+        Some(Subcommands::Today(Later(args))) => today::today(&shared, &args),
+        Some(Subcommands::Demo(Later(args))) => demo::demo(&shared, &args),
+        Some(Subcommands::Answer(Later(args))) => answer::answer(&shared, &args),
         Some(Subcommands::Goal(words)) => Err(plan::slip(&words)),
         Some(Subcommands::Themes) => themes::themes(&shared),
         Some(Subcommands::Completions { shell }) => documents::completions(shell),

@@ -112,7 +112,7 @@ fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record
 /// The same as lines, up to an event.
 pub(super) fn print(shared: &Shared, history: &mut History, upto: Seq) -> anyhow::Result<Exit> {
     let mut out = super::Out::new();
-    let zone = jiff::tz::TimeZone::system();
+    let zone = crate::config::time_zone();
     for number in 1..=upto.0 {
         let Some(record) = history.record(Seq(number))? else { break };
         if shared.json {

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::going_on::{Wishes, go_on};
 use super::run::directory;
-use super::session::{Errand, attend, block_on, needs_screen, open_session, take_up};
+use super::session::needs_screen;
 use super::{Exit, Shared};
-use crate::app::{self, App};
-use crate::event::Command;
+use crate::app::App;
 use crate::headless::Answers;
 use crate::model::ChoiceAction;
-use crate::state::TaskStatus;
 
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
@@ -50,7 +49,6 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
     needs_screen(shared)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
-    let (store, id) = open_session(&app, &args.session)?;
     let workspace = args.workspace.as_deref().map(directory).transpose()?;
     let revision = args
         .plan
@@ -62,31 +60,7 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
         InDoubt::Done => ChoiceAction::Happened,
         InDoubt::Skip => ChoiceAction::SkipAlone,
     });
-    block_on(async {
-        let handle = take_up(shared, &app, &store, &id, workspace.as_deref()).await?;
-        let (mut restarts, mut replaces) = (false, None);
-        if let Some(ready) = revision {
-            let _ = handle
-                .commands
-                .send(Command::Revise {
-                    plan: ready.plan.into(),
-                    facts: ready.facts.into(),
-                    normalization: ready.normalization,
-                })
-                .await;
-            replaces = Some(shared.yes);
-        }
-        if args.retry.is_some() {
-            let mut history = app::history(&store, &id)?;
-            let state = history.state_at(handle.begun)?;
-            for (task, _) in state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed)
-            {
-                restarts = true;
-                let again = Command::RetryTask { task: task.clone(), with_dependents: false };
-                let _ = handle.commands.send(again).await;
-            }
-        }
-        let answers = Answers { approve_plans: shared.yes, in_doubt, ..Answers::default() };
-        attend(shared, &app, &store, handle, Errand { answers, restarts, replaces }).await
-    })
+    let answers = Answers { approve_plans: shared.yes, in_doubt, ..Answers::default() };
+    let retries_failed = args.retry.is_some();
+    go_on(shared, &app, &args.session, Wishes { workspace, revision, retries_failed, answers })
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
+use super::going_on::{Wishes, go_on};
 use super::plan;
-use super::session::{attend, block_on, needs_screen, open_session, take_up};
+use super::session::{attend, block_on, needs_screen};
 use super::{Exit, Problem, Shared};
 use crate::app::{App, ReadyPlan};
 use crate::headless::Answers;
@@ -215,24 +216,12 @@ fn current_workspace() -> anyhow::Result<PathBuf> {
 
 /// Opens a saved session on the screen; what it asks is answered there.
 pub(super) fn open_saved(shared: &Shared, app: &App, session: &str) -> anyhow::Result<Exit> {
-    go_on(shared, app, session, None)
+    let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
+    go_on(shared, app, session, Wishes { answers, ..Wishes::default() })
 }
 
 fn run_session(shared: &Shared, app: &App, args: &RunArgs) -> anyhow::Result<Exit> {
-    go_on(shared, app, &args.what, args.workspace.as_deref())
-}
-
-fn go_on(
-    shared: &Shared,
-    app: &App,
-    session: &str,
-    workspace: Option<&Path>,
-) -> anyhow::Result<Exit> {
-    let (store, id) = open_session(app, session)?;
-    let workspace = workspace.map(directory).transpose()?;
-    block_on(async {
-        let handle = take_up(shared, app, &store, &id, workspace.as_deref()).await?;
-        let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
-        attend(shared, app, &store, handle, answers.into()).await
-    })
+    let workspace = args.workspace.as_deref().map(directory).transpose()?;
+    let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
+    go_on(shared, app, &args.what, Wishes { workspace, answers, ..Wishes::default() })
 }

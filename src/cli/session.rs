@@ -3,22 +3,24 @@
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{Exit, Out, Problem, Shared};
 use crate::app::desk::bookmarks;
-use crate::app::{self, App};
-use crate::engine::SessionHandle;
+use crate::app::{self, App, Taking};
 use crate::engine::resume::TakeUp;
+use crate::engine::{Line, SessionHandle};
 use crate::event::{CloseReason, Command};
 use crate::headless::{self, Answers, Ending, Follower, Format, Lines};
 use crate::model::{Actor, RequestKind, SessionId};
 use crate::replay::History;
 use crate::state::{RunPhase, SessionState, SessionStatus};
 use crate::store::{Store, StoreError};
-use crate::tui::{self, ExitReason, SessionView};
+use crate::tui::{self, ExitReason, SessionView, TuiError};
 
 /// Lines on standard output, with a bar below them on a terminal.
 #[derive(Debug, Default)]
@@ -112,11 +114,20 @@ pub(super) async fn take_up(
     id: &SessionId,
     workspace: Option<&Path>,
 ) -> anyhow::Result<SessionHandle> {
-    let handle = app
-        .take_up(store, id, TakeUp::GoOn, workspace, !shared.headless)
-        .await
-        .map_err(|error| held(error, id))?;
-    let state = app::history(store, id)?.state_at(handle.begun)?;
+    Ok(take_up_shown(shared, app, store, id, workspace, None).await?.0)
+}
+
+/// The same for a session that a screen may show already; says what its state was.
+pub(super) async fn take_up_shown(
+    shared: &Shared,
+    app: &App,
+    store: &Store,
+    id: &SessionId,
+    workspace: Option<&Path>,
+    shown: Option<(Arc<SessionState>, Line)>,
+) -> anyhow::Result<(SessionHandle, Arc<SessionState>)> {
+    let taking = Taking { take_up: TakeUp::GoOn, workspace, interactive: !shared.headless, shown };
+    let (handle, state) = app.take_up(store, id, taking).await.map_err(|error| held(error, id))?;
     if shared.headless && !shared.json {
         let place = workspace
             .map_or_else(|| state.session.workspace.clone(), |path| path.display().to_string());
@@ -129,7 +140,7 @@ pub(super) async fn take_up(
     if state.may_run() && state.run.phase == RunPhase::Idle {
         let _ = handle.commands.send(Command::Run { by: Actor::Person }).await;
     }
-    Ok(handle)
+    Ok((handle, state))
 }
 
 /// A session that another process works on can still be watched.
@@ -205,7 +216,7 @@ async fn to_the_end(
         format,
         lines: Printed { readable: format != Format::Json, ..Printed::default() },
         state: SessionState::default(),
-        time_zone: jiff::tz::TimeZone::system(),
+        time_zone: crate::config::time_zone(),
         progress: headless::progress::Progress::default(),
     };
     // A resumed session prints what happens from here on, not its past.
@@ -310,7 +321,7 @@ fn needs_person(id: &SessionId, state: &SessionState) {
 }
 
 /// Shows a session, and after it the fork that was made on its screen, if one was.
-async fn watch_all(
+pub(super) async fn watch_all(
     shared: &Shared,
     app: &App,
     store: &Store,
@@ -320,7 +331,7 @@ async fn watch_all(
     loop {
         let (exit, made) = watch(shared, app, store, handle, std::mem::take(&mut answers)).await?;
         let Some(made) = made else { return Ok(exit) };
-        handle = app.take_up(store, &made, TakeUp::Look, None, true).await?;
+        handle = app.take_up(store, &made, Taking::to_look()).await?.0;
     }
 }
 
@@ -332,7 +343,7 @@ async fn watch(
     answers: Answers,
 ) -> anyhow::Result<(Exit, Option<SessionId>)> {
     let settings = app.watched_settings(shared)?;
-    let flags = tokio::spawn(answer_by_flags(app::history(store, &handle.id)?, &handle, answers));
+    let flags = answering(store, &handle, answers)?;
     let view = SessionView {
         id: handle.id.clone(),
         history: app::history(store, &handle.id)?,
@@ -349,7 +360,16 @@ async fn watch(
     } else {
         tui::run_session(view, &settings).await
     };
-    flags.abort();
+    drop(flags);
+    left(store, handle, shown).await
+}
+
+/// Closes a session whose screen was left, and says what that means for the exit code and which fork was made.
+pub(super) async fn left(
+    store: &Store,
+    handle: SessionHandle,
+    shown: Result<tui::Exit, TuiError>,
+) -> anyhow::Result<(Exit, Option<SessionId>)> {
     let why = match &shown {
         Ok(tui::Exit { reason: ExitReason::Signal(signal), .. }) => {
             CloseReason::Signal { signal: (*signal).to_owned() }
@@ -376,6 +396,20 @@ async fn watch(
         _ => outcome(&state),
     };
     Ok((code, exit.open))
+}
+
+/// Gives the answers of the flags while it is kept. There is nothing to keep where no flag stands for an answer.
+pub(super) fn answering(
+    store: &Store,
+    handle: &SessionHandle,
+    answers: Answers,
+) -> anyhow::Result<Option<AbortOnDropHandle<()>>> {
+    if answers.is_empty() {
+        return Ok(None);
+    }
+    let history = app::history(store, &handle.id)?;
+    let task = tokio::spawn(answer_by_flags(history, handle, answers));
+    Ok(Some(AbortOnDropHandle::new(task)))
 }
 
 /// Gives the answers that flags of the command line stand for, also when there is a screen.

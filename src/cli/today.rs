@@ -59,7 +59,7 @@ enum TodayCommand {
 pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
     let Some(what) = &args.what else { return list_all(shared) };
     let app = App::settings_only(shared)?;
-    let (now, zone) = (Timestamp::now(), TimeZone::system());
+    let (now, zone) = (Timestamp::now(), crate::config::time_zone());
     let (TodayCommand::Done { item, .. }
     | TodayCommand::Skip { item }
     | TodayCommand::Move { item, .. }
@@ -107,7 +107,7 @@ pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
 /// Prints what is due.
 pub(super) fn list_all(shared: &Shared) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
-    let (now, zone) = (Timestamp::now(), TimeZone::system());
+    let (now, zone) = (Timestamp::now(), crate::config::time_zone());
     let (items, next) = match app.read_store()? {
         Some(store) => {
             let open = today::open_sessions(&store)?;

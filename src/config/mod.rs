@@ -8,6 +8,7 @@ mod paths;
 pub mod planning;
 mod project;
 mod tools;
+mod zone;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,6 +23,7 @@ pub use planning::PlanningSettings;
 pub use project::{PROJECT_FILE, ProjectConfig, ProjectStanding};
 use serde::Serialize;
 pub use tools::{COMMAND_TIME_SEC, McpConfig, PermissionConfig, ToolsConfig};
+pub use zone::time_zone;
 
 use crate::model::{Caps, Limits, MicroDollars, PlanLimits};
 

@@ -158,6 +158,35 @@ impl SessionHandle {
     }
 }
 
+/// The way to a session, which may be there before its driver is: wishes wait until somebody decides on them, and are
+/// gone if nobody ever does.
+#[derive(Debug)]
+pub struct Line {
+    commands: mpsc::Sender<Command>,
+    inbox: mpsc::Receiver<Command>,
+    published: watch::Sender<Seq>,
+    head: watch::Receiver<Seq>,
+}
+
+impl Line {
+    /// A way to a session whose last durable event is `head` as far as is known.
+    pub fn new(head: Seq) -> Self {
+        let (commands, inbox) = mpsc::channel(COMMANDS);
+        let (published, head) = watch::channel(head);
+        Self { commands, inbox, published, head }
+    }
+
+    /// Where wishes go.
+    pub fn commands(&self) -> mpsc::Sender<Command> {
+        self.commands.clone()
+    }
+
+    /// The number of the last durable event.
+    pub fn head(&self) -> watch::Receiver<Seq> {
+        self.head.clone()
+    }
+}
+
 /// Starts working on a session: `state` is the fold of what its journal holds, `first` what is to be said first.
 pub fn start(
     journal: Journal,
@@ -165,8 +194,20 @@ pub fn start(
     first: Vec<Event>,
     options: EngineOptions,
 ) -> SessionHandle {
-    let (commands, inbox) = mpsc::channel(COMMANDS);
-    let (published, head) = watch::channel(state.seq);
+    start_on(Line::new(state.seq), journal, state, first, options)
+}
+
+/// Starts working on a session that somebody looks at already.
+pub fn start_on(
+    line: Line,
+    journal: Journal,
+    state: SessionState,
+    first: Vec<Event>,
+    options: EngineOptions,
+) -> SessionHandle {
+    let Line { commands, inbox, published, head } = line;
+    // Another process may have written since somebody looked.
+    published.send_if_modified(|seen| std::mem::replace(seen, state.seq) != state.seq);
     let id = journal.session().clone();
     let begun = state.seq;
     let driver = driver::Driver::new(journal, state, options, inbox, published);

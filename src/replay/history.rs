@@ -25,6 +25,11 @@ const PAGES: usize = 24;
 /// How many states are kept.
 const STATES: usize = 8;
 
+/// The page that an event is on.
+fn page_of(seq: Seq) -> u64 {
+    seq.0.saturating_sub(1) / PAGE
+}
+
 /// Reads any moment of a session.
 pub struct History {
     source: Box<dyn RecordSource>,
@@ -53,14 +58,22 @@ impl History {
         if seq == Seq::START {
             return Ok(None);
         }
-        let number = (seq.0 - 1) / PAGE;
+        let number = page_of(seq);
         let offset = ((seq.0 - 1) % PAGE) as usize;
         let page = self.page(number, offset)?;
         Ok(page.get(offset).cloned())
     }
 
     fn has_page(&self, seq: Seq) -> bool {
-        self.pages.iter().any(|(number, _)| *number == (seq.0 - 1) / PAGE)
+        self.pages.iter().any(|(number, _)| *number == page_of(seq))
+    }
+
+    /// A plan that lies far back is read alone; one on the page that is looked at comes with it.
+    fn plan_record(&mut self, plan: Seq, seq: Seq) -> Result<Option<Record>, SourceError> {
+        if self.has_page(plan) || page_of(plan) == page_of(seq) {
+            return self.record(plan);
+        }
+        Ok(self.source.records(plan..=plan)?.pop())
     }
 
     /// A page that holds `offset` if the journal does. A page that was cut off by the end of a live journal is read again.
@@ -89,8 +102,10 @@ impl History {
             Some(near) if seq.0 - near.seq.0 <= CHECKPOINT_INTERVAL => SessionState::clone(near),
             _ => self.restore(seq)?,
         };
-        // A jump folds only what it needs; a page around it is read when somebody looks at the steps there.
-        if state.seq < seq && !self.has_page(state.seq.next()) {
+        // A jump folds only what it needs; a page around it is read when somebody looks at the steps there. Whoever asks
+        // for the end of a short journal does look, and a plan takes longest to decode.
+        let alone = page_of(state.seq.next()) != page_of(seq) || state.seq > Seq::START;
+        if state.seq < seq && alone && !self.has_page(state.seq.next()) {
             for record in self.source.records(state.seq.next()..=seq)? {
                 state.apply(&record);
             }
@@ -112,7 +127,7 @@ impl History {
         let mut failed = None;
         let beside = self.states.front().cloned();
         let restored = checkpoint.restore_beside(beside.as_deref(), |plan| {
-            self.record(plan).unwrap_or_else(|error| {
+            self.plan_record(plan, seq).unwrap_or_else(|error| {
                 failed = Some(error);
                 None
             })
@@ -157,6 +172,48 @@ mod tests {
                 let state = history.state_at(Seq(cut as u64)).unwrap();
                 prop_assert_eq!(&*state, &SessionState::fold(&records[..cut]));
             }
+        }
+    }
+
+    /// Counts how often each record is read.
+    struct Counting(MemorySource, std::sync::Arc<std::sync::Mutex<Vec<u32>>>);
+
+    impl RecordSource for Counting {
+        fn head(&mut self) -> Result<Seq, SourceError> {
+            self.0.head()
+        }
+
+        fn records(
+            &mut self,
+            range: std::ops::RangeInclusive<Seq>,
+        ) -> Result<Vec<Record>, SourceError> {
+            let records = self.0.records(range)?;
+            let mut counts = self.1.lock().unwrap();
+            for record in &records {
+                counts[record.seq.0 as usize] += 1;
+            }
+            Ok(records)
+        }
+
+        fn checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, SourceError> {
+            self.0.checkpoint(at)
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_short_journal_and_its_steps_are_read_once() {
+        let anomaly = |seq| {
+            let event = crate::event::SessionEvent::AnomalyNoted { what: format!("event {seq}") };
+            Record::new(Seq(seq), jiff::Timestamp::UNIX_EPOCH, event)
+        };
+        for length in [1, 200, PAGE] {
+            let records: Vec<Record> = (1..=length).map(anomaly).collect();
+            let counts = Arc::new(std::sync::Mutex::new(vec![0; length as usize + 1]));
+            let source = Counting(MemorySource::new(records.clone()), Arc::clone(&counts));
+            let mut history = History::new(source);
+            assert_eq!(*history.state_at(Seq(length)).unwrap(), SessionState::fold(&records));
+            assert_eq!(history.record(Seq(length)).unwrap().as_ref(), records.last());
+            assert!(counts.lock().unwrap()[1..].iter().all(|count| *count == 1));
         }
     }
 

@@ -53,15 +53,13 @@ impl Encoder {
 }
 
 /// Undoes [`Encoder`]. Refuses a frame that claims more than the limit before allocating for it.
+#[derive(Default)]
 pub(super) struct Decoder {
-    zstd: Decompressor<'static>,
+    /// Made for the first frame: its tables are large, and many readers never meet one.
+    zstd: Option<Decompressor<'static>>,
 }
 
 impl Decoder {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { zstd: Decompressor::new()? })
-    }
-
     pub(super) fn decode(&mut self, codec: i64, stored: &[u8]) -> io::Result<Vec<u8>> {
         match codec {
             PLAIN => Ok(stored.to_vec()),
@@ -72,10 +70,15 @@ impl Decoder {
 
     pub(super) fn unframe(&mut self, frame: &[u8], limit: usize) -> io::Result<Vec<u8>> {
         let claimed = get_frame_content_size(frame).ok().flatten();
-        match claimed.and_then(|size| usize::try_from(size).ok()) {
-            Some(size) if size <= limit => self.zstd.decompress(frame, size),
-            _ => Err(invalid("a compressed frame without a believable size".into())),
-        }
+        let believable = claimed.and_then(|size| usize::try_from(size).ok());
+        let Some(size) = believable.filter(|size| *size <= limit) else {
+            return Err(invalid("a compressed frame without a believable size".into()));
+        };
+        let zstd = match self.zstd.take() {
+            Some(zstd) => zstd,
+            None => Decompressor::new()?,
+        };
+        self.zstd.insert(zstd).decompress(frame, size)
     }
 }
 
@@ -92,7 +95,7 @@ mod tests {
     fn round_trip(payload: &[u8]) -> (i64, Vec<u8>) {
         let mut encoder = Encoder::new().unwrap();
         let (codec, stored) = encoder.encode(payload).unwrap();
-        (codec, Decoder::new().unwrap().decode(codec, &stored).unwrap())
+        (codec, Decoder::default().decode(codec, &stored).unwrap())
     }
 
     #[test]
@@ -107,13 +110,13 @@ mod tests {
         let mut frame = Encoder::new().unwrap().frame(&payload).unwrap();
         let last = frame.len() - 1;
         frame[last] ^= 1;
-        assert!(Decoder::new().unwrap().decode(ZSTD, &frame).is_err());
+        assert!(Decoder::default().decode(ZSTD, &frame).is_err());
     }
 
     #[test]
     fn a_frame_that_claims_too_much_is_refused_before_allocating() {
         let frame = Encoder::new().unwrap().frame(&vec![0; 4096]).unwrap();
-        assert!(Decoder::new().unwrap().unframe(&frame, 4095).is_err());
+        assert!(Decoder::default().unframe(&frame, 4095).is_err());
     }
 
     proptest! {

@@ -1,10 +1,11 @@
 //! Opening the database file: permissions, the check before anything is touched, and the settings of each connection.
 
+use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
@@ -68,18 +69,21 @@ pub(super) fn open_for_reading(place: &Place) -> Result<Connection, StoreError> 
         return Err(StoreError::Missing { dir: place.dir.clone() });
     }
     require_mode(&place.database, 0o400, "read")?;
-    inspect(place)?;
-    let connection = reading_connection(place)?;
-    match schema::version(&connection, &place.database)? {
-        VERSION => Ok(connection),
-        0 => Err(StoreError::Missing { dir: place.dir.clone() }),
+    let missing = || StoreError::Missing { dir: place.dir.clone() };
+    let (connection, found) = inspect(place)?.ok_or_else(missing)?;
+    match found {
+        VERSION => only_reading(connection, place),
+        0 => Err(missing()),
         found => Err(StoreError::Older { path: place.database.clone(), found, known: VERSION }),
     }
 }
 
 /// A further reading connection to a store that has been inspected.
 pub(super) fn reading_connection(place: &Place) -> Result<Connection, StoreError> {
-    let connection = connect(&place.database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    only_reading(connect(&place.database, OpenFlags::SQLITE_OPEN_READ_ONLY)?, place)
+}
+
+fn only_reading(connection: Connection, place: &Place) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "query_only", true).doing(OPENING, &place.database)?;
     Ok(connection)
 }
@@ -134,20 +138,22 @@ fn require_mode(path: &Path, bits: u32, wanted: &'static str) -> Result<(), Stor
     Err(StoreError::NotPermitted { path: path.to_owned(), wanted, mode })
 }
 
-/// Decides from the file alone, then through a connection that cannot write, whether the database is ours to use.
-fn inspect(place: &Place) -> Result<(), StoreError> {
+/// Decides from the file alone, then through a connection that cannot write, whether the database is ours to use. That
+/// connection comes back with the version it sees; there is none to an empty file.
+fn inspect(place: &Place) -> Result<Option<(Connection, i64)>, StoreError> {
     let database = &place.database;
     match Header::read(place)? {
-        None => return Ok(()),
+        None => return Ok(None),
         Some(header) => judge(database, header.application_id, header.version)?,
     }
-    match look(database) {
+    let looked = match look(database) {
         Err(StoreError::ReadOnlyFiles { .. }) => {
             recover(database)?;
             look(database)
         }
         looked => looked,
-    }
+    };
+    looked.map(Some)
 }
 
 /// A process that ended while it made the file left a journal beside it, which has to be rolled back before anyone can
@@ -160,20 +166,23 @@ fn recover(database: &Path) -> Result<(), StoreError> {
 }
 
 /// Looks through a connection that cannot write.
-fn look(database: &Path) -> Result<(), StoreError> {
+fn look(database: &Path) -> Result<(Connection, i64), StoreError> {
     // The header in the file may be older than what the write-ahead log holds.
     let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    patiently(schema::PATIENCE, || {
+    let version = patiently(schema::PATIENCE, || {
         // One moment for all three: another process may be creating the tables just now.
         let moment = connection.unchecked_transaction().doing(OPENING, database)?;
         let application_id = number(&moment, database, "PRAGMA application_id")?;
-        judge(database, application_id, schema::version(&moment, database)?)?;
+        let version = schema::version(&moment, database)?;
+        judge(database, application_id, version)?;
+        // Counting reads the whole schema, so that damage to it shows here.
         let tables = number(&moment, database, "SELECT count(*) FROM sqlite_schema")?;
         if application_id == 0 && tables > 0 {
             return Err(StoreError::NotOurs { path: database.to_owned() });
         }
-        Ok(())
-    })
+        Ok(version)
+    })?;
+    Ok((connection, version))
 }
 
 /// An application id of zero is a file whose first transaction has not been committed yet.
@@ -202,16 +211,17 @@ impl Header {
     fn read(place: &Place) -> Result<Option<Self>, StoreError> {
         let path = &place.database;
         let failed = |error| StoreError::io("reading", path, error);
-        let mut bytes = Vec::with_capacity(Self::LENGTH);
-        let file = File::open(path).map_err(failed)?;
+        let mut bytes = [0; Self::LENGTH];
+        let file = unclosed(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
-        file.take(Self::LENGTH as u64).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.is_empty() {
+        if length == 0 {
             return Ok(None);
         }
-        if bytes.len() < Self::LENGTH || !bytes.starts_with(Self::MAGIC) {
+        let read = file.read_exact_at(&mut bytes, 0);
+        if length < Self::LENGTH as u64 || !bytes.starts_with(Self::MAGIC) {
             return Err(StoreError::damaged(path, "it does not begin as a database does"));
         }
+        read.map_err(failed)?;
         if Self::expected_length(&bytes) > length && is_empty(&place.wal()) {
             return Err(StoreError::damaged(path, "its end is missing"));
         }
@@ -230,6 +240,29 @@ impl Header {
         let counted = big_endian(bytes, 24) == big_endian(bytes, 92);
         if counted { page * u64::from(big_endian(bytes, 28)) } else { 0 }
     }
+}
+
+/// How many files stay open once their headers were read; a process uses one store, and tests a few.
+const UNCLOSED: usize = 8;
+
+/// Opens a file and keeps it open. To close any descriptor of a file takes away all locks that this process has on it:
+/// those of its other connections too, whose log another process would then delete while they write to it.
+fn unclosed(path: &Path) -> io::Result<Arc<File>> {
+    static OPEN: Mutex<VecDeque<Arc<File>>> = Mutex::new(VecDeque::new());
+    let wanted = fs::metadata(path)?;
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_it = |file: &&Arc<File>| {
+        file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (wanted.dev(), wanted.ino()))
+    };
+    if let Some(file) = open.iter().find(is_it) {
+        return Ok(Arc::clone(file));
+    }
+    let file = Arc::new(File::open(path)?);
+    open.push_back(Arc::clone(&file));
+    if open.len() > UNCLOSED {
+        open.pop_front();
+    }
+    Ok(file)
 }
 
 fn big_endian(bytes: &[u8], at: usize) -> u32 {

@@ -226,5 +226,5 @@ fn plain(stored: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn unpacked(stored: &[u8]) -> Option<Vec<u8>> {
-    Decoder::new().ok()?.decode(super::codec::ZSTD, stored).ok()
+    Decoder::default().decode(super::codec::ZSTD, stored).ok()
 }

@@ -92,7 +92,7 @@ impl Store {
                 let queue = Queue::start(connection, &place)?;
                 (Some(Arc::new(queue)), Reader::open(&place)?)
             }
-            OpenMode::ReadOnly => (None, Reader::on(database::open_for_reading(&place)?, &place)?),
+            OpenMode::ReadOnly => (None, Reader::on(database::open_for_reading(&place)?, &place)),
         };
         Ok(Self { inner: Arc::new(Inner { place, queue, reader: Mutex::new(reader) }) })
     }
@@ -163,6 +163,29 @@ impl Store {
     /// A reader with a connection of its own, for another thread.
     pub fn reader(&self) -> Result<Reader, StoreError> {
         Reader::open(&self.inner.place)
+    }
+
+    /// The reader of a store that nobody else has, so that who goes on reading needs no second connection.
+    pub fn into_reader(self) -> Result<Reader, StoreError> {
+        match Arc::try_unwrap(self.inner) {
+            Ok(inner) => Ok(inner.reader.into_inner().unwrap_or_else(PoisonError::into_inner)),
+            Err(shared) => Reader::open(&shared.place),
+        }
+    }
+
+    /// See [`Reader::pin`].
+    pub fn pin(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.read(|reader| reader.pin(name))
+    }
+
+    /// See [`Reader::has_letters`].
+    pub fn has_letters(&self, session: &SessionId) -> Result<bool, StoreError> {
+        self.read(|reader| reader.has_letters(session))
+    }
+
+    /// See [`Reader::bookmarks`].
+    pub fn bookmarks(&self, session: &SessionId) -> Result<Vec<Bookmark>, StoreError> {
+        self.read(|reader| reader.bookmarks(session))
     }
 
     /// See [`Reader::list_sessions`].

@@ -233,9 +233,7 @@ impl Reader {
             })
             .doing(READING, &self.database)?;
         let Some((codec, payload)) = found else { return Ok(None) };
-        let mut decoder = Decoder::new()
-            .map_err(|error| StoreError::io("starting a reader of", &self.database, error))?;
-        let bytes = decoder
+        let bytes = Decoder::default()
             .decode(codec, &payload)
             .map_err(|error| StoreError::damaged(&self.database, error.to_string()))?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))

@@ -50,7 +50,7 @@ impl App for Screen {
     }
 
     fn wake(&mut self) -> Option<Duration> {
-        if self.is_behind() || self.is_filtering() || self.is_searching() {
+        if self.is_unfinished() || self.is_behind() || self.is_filtering() || self.is_searching() {
             return Some(Duration::ZERO);
         }
         self.until_next().or_else(|| self.is_ticking().then_some(self.tick_every()))
@@ -214,7 +214,7 @@ impl Loop {
     ) -> Result<Option<ExitReason>, TuiError> {
         let done = match flow {
             Flow::Idle => return Ok(None),
-            Flow::Draw => Ok(()),
+            Flow::Draw | Flow::DrawAtOnce => Ok(()),
             Flow::Redraw => self.guard.clear(),
             Flow::Suspend if is_job() => self.guard.suspend(),
             Flow::Suspend => {
@@ -223,7 +223,7 @@ impl Loop {
             }
             Flow::Exit(reason) => return Ok(Some(reason)),
         };
-        if typed {
+        if typed || flow == Flow::DrawAtOnce {
             self.limiter.request_at_once();
         } else {
             self.limiter.request();

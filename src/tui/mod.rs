@@ -249,6 +249,7 @@ pub enum HomeExit {
 pub async fn run_session(view: SessionView, settings: &UiSettings) -> Result<Exit, TuiError> {
     let head = view.head.clone();
     let mut screen = session::Screen::open(view, settings)?;
+    screen.open_quickly();
     let reason = event_loop::run(&mut screen, Some(head), settings.changes.clone()).await?;
     Ok(Exit { reason, open: screen.made.take(), summary: screen.summary(reason) })
 }

@@ -43,6 +43,28 @@ async fn a_plan_runs_to_its_end_in_the_order_of_its_dependencies() {
 }
 
 #[tokio::test]
+async fn a_wish_that_is_there_before_the_driver_is_decided_on() {
+    let bench = Bench::new();
+    let handle = bench.start(Script::new(&[]), 3, approved(plan(&[("a", &[]), ("b", &["a"])])));
+    handle.finished().await.unwrap();
+    let state = bench.state();
+    // Somebody looks already, at less than there is by now.
+    let line = engine::Line::new(planwright::model::Seq(1));
+    let (commands, mut head) = (line.commands(), line.head());
+    commands.try_send(RUN).unwrap();
+    let journal = bench.store.acquire(&bench.id).unwrap();
+    let options = engine::EngineOptions::with(Arc::new(Script::new(&[])));
+    let first = first_events(&state, &Leftovers::new(), TakeUp::Look, 3, "a test");
+    let begun = state.seq;
+    let handle = engine::start_on(line, journal, state, first, options);
+    assert!(*head.borrow_and_update() >= begun, "whoever looks learns what is there");
+    let state = bench.until(&handle, is_over).await;
+    assert_eq!(state.run.phase, RunPhase::Finished { success: true });
+    drop(commands);
+    handle.finished().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_failure_skips_its_descendants_and_nothing_else() {
     let bench = Bench::new();
     let script = Script::new(&[("a", Act::End(vec![CallOutcome::Exited { code: 7 }]))]);

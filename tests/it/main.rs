@@ -18,6 +18,7 @@ mod fuzz;
 mod leave;
 mod live_planning;
 mod models;
+mod opening;
 mod planning;
 mod program;
 mod project;

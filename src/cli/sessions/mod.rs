@@ -218,7 +218,7 @@ fn list_json(info: &SessionInfo) -> serde_json::Value {
 
 fn list_line(info: &SessionInfo) -> String {
     let summary = &info.summary;
-    let when = info.updated_at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M");
+    let when = info.updated_at.to_zoned(crate::config::time_zone()).strftime("%Y-%m-%d %H:%M");
     format!(
         "{}  {:<11}  {:>9}  {when}  {}",
         info.id.short(),

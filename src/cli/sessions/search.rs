@@ -103,7 +103,7 @@ pub(super) fn search(shared: &Shared, args: &SearchArgs) -> anyhow::Result<Exit>
     };
     let mut words = WordQuery::of(&typed);
     words.session = args.session.as_deref().map(|name| app::find(&store, name)).transpose()?;
-    let zone = TimeZone::system();
+    let zone = crate::config::time_zone();
     let search = Search {
         words,
         task: args.task.clone(),

@@ -104,8 +104,7 @@ fn in_this_directory(app: &App) -> anyhow::Result<App> {
 }
 
 fn in_directory(app: &App, directory: &Path) -> anyhow::Result<App> {
-    let reader = app.read_store()?.map(|store| store.reader()).transpose()?;
-    let app = app.in_workspace(directory, reader.as_ref())?;
+    let app = app.in_workspace(directory, app.read_store()?.as_ref())?;
     if let Some(notice) = app.project_notice() {
         ask::say(&crate::text::clean_line(&notice));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::Url;
@@ -33,7 +33,6 @@ pub struct Models {
     settings: ModelSettings,
     registry: Registry,
     notebook: Arc<dyn Notebook>,
-    prices: PriceTable,
     gates: Mutex<BTreeMap<String, Arc<Gate>>>,
     loaded: Mutex<BTreeMap<String, Secret>>,
     /// Recordings that are being played, so that all roles hear one and the same.
@@ -46,7 +45,6 @@ impl Models {
     pub fn new(settings: ModelSettings, notebook: Arc<dyn Notebook>) -> Self {
         Self {
             registry: Registry::new(&settings),
-            prices: PriceTable::built_in(),
             limits: limits(&settings.limits.value),
             retry: retry(&settings.limits.value),
             settings,
@@ -70,8 +68,10 @@ impl Models {
         &self.settings
     }
 
+    /// What models cost. The table is read when somebody asks: most sessions without a model never do.
     pub fn prices(&self) -> &PriceTable {
-        &self.prices
+        static BUILT_IN: LazyLock<PriceTable> = LazyLock::new(PriceTable::built_in);
+        &BUILT_IN
     }
 
     /// Covers every key that was loaded so far. Load keys before anything is written.
@@ -220,7 +220,7 @@ impl Models {
         if info.local {
             return Pricing::Free;
         }
-        self.prices.price(&info.provider, &info.model).map_or(Pricing::Unknown, Pricing::Known)
+        self.prices().price(&info.provider, &info.model).map_or(Pricing::Unknown, Pricing::Known)
     }
 
     /// What a cached answer of a role depends on besides the question.

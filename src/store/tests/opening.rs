@@ -204,3 +204,41 @@ fn a_store_whose_making_was_cut_short_is_made_anew() {
     append(&start(&store, "a1"), 1..=3);
     assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
 }
+
+/// The locks that this process has on a file, as the kernel tells them.
+#[cfg(target_os = "linux")]
+fn locks_on(file: &Path) -> usize {
+    use std::os::unix::fs::MetadataExt;
+    let (own, inode) = (std::process::id().to_string(), fs::metadata(file).unwrap().ino());
+    let ours = |line: &&str| {
+        let mut words = line.split_whitespace().skip(4);
+        words.next() == Some(own.as_str())
+            && words.next().is_some_and(|place| place.ends_with(&format!(":{inode}")))
+    };
+    fs::read_to_string("/proc/locks").unwrap().lines().filter(ours).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn opening_a_store_again_takes_no_lock_away_from_who_has_it_open() {
+    let dir = temporary();
+    let file = filled(&dir);
+    let store = open(&dir);
+    let before = locks_on(&file);
+    assert!(before > 0, "an open store is marked as in use");
+    for mode in [OpenMode::ReadOnly, OpenMode::ReadWrite] {
+        drop(Store::open(dir.path(), mode).unwrap());
+        assert_eq!(locks_on(&file), before);
+    }
+    drop(store);
+}
+
+#[test]
+fn the_reader_of_a_store_goes_on_without_it() {
+    let dir = temporary();
+    filled(&dir);
+    let store = Store::open(dir.path(), OpenMode::ReadOnly).unwrap();
+    let shared = store.clone();
+    assert_eq!(store.into_reader().unwrap().head(&SessionId::new("a1")).unwrap(), Seq(300));
+    assert_eq!(shared.into_reader().unwrap().head(&SessionId::new("a1")).unwrap(), Seq(300));
+}

@@ -27,7 +27,8 @@ fn meant(nearest: Option<&str>) -> String {
 
 /// Checks the keys of the config without opening a screen.
 pub fn check_keys(overrides: &KeyOverrides) -> Result<(), KeyError> {
-    Keymap::new(overrides).map(|_| ())
+    // Those that are built in are right, which a test checks.
+    if overrides.0.is_empty() { Ok(()) } else { Keymap::new(overrides).map(|_| ()) }
 }
 
 /// Every action with its default keys and what it does, as the config names them.

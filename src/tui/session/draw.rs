@@ -54,7 +54,7 @@ impl Screen {
     }
 
     /// Lays the panes out and gathers what each of them shows.
-    fn prepare(&mut self, class: SizeClass) -> Result<(), SourceError> {
+    pub(super) fn prepare(&mut self, class: SizeClass) -> Result<(), SourceError> {
         self.settle_card();
         self.settle_view();
         // A pane that took its rows with it cannot keep the focus.

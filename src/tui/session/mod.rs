@@ -27,7 +27,7 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 use tokio::sync::mpsc;
 
-use super::areas::Areas;
+use super::areas::{Areas, SizeClass};
 use super::compare::Compare;
 use super::context::Mode;
 use super::keymap::{KeyError, Keymap, Place};
@@ -69,6 +69,8 @@ pub(crate) enum Flow {
     /// Nothing that a frame would show changed.
     Idle,
     Draw,
+    /// The person waits for it: the frame is not held back.
+    DrawAtOnce,
     /// Everything has to be drawn anew.
     Redraw,
     Suspend,
@@ -225,9 +227,25 @@ impl Screen {
         Ok(if stopped { Flow::Exit(ExitReason::Quit) } else { Flow::Idle })
     }
 
+    /// Whether something was left for the next frame.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.graph.waits()
+    }
+
+    /// Leaves what takes long for the second frame.
+    pub(crate) fn open_quickly(&mut self) {
+        let revision = self.shown.as_deref().unwrap_or(&self.latest).plan.current.as_deref();
+        self.graph.put_off(revision);
+    }
+
     /// Takes one message.
     pub(crate) fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
+        // A key means what it does on the whole screen.
+        if matches!(message, Message::Input(_)) && self.graph.catch_up() {
+            self.prepare(SizeClass::of(self.size))?;
+        }
         match message {
+            Message::Tick if self.graph.catch_up() => Ok(Flow::DrawAtOnce),
             Message::Input(event) if self.compare.is_some() => self.compare_input(event),
             Message::Input(event) => self.on_input(event),
             Message::Head(seq) => self.pull(seq),

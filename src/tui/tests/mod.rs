@@ -8,6 +8,7 @@ mod frames;
 mod help_keys;
 mod hostile;
 pub(crate) mod lint;
+mod opening;
 mod panics;
 pub(crate) mod planned;
 mod replaying;

@@ -19,8 +19,15 @@ pub(super) const CHIP_ID: usize = 14;
 const CHIP_TITLE: [u16; 4] = [64, 44, 30, 0];
 /// More of a title than any chip has room for.
 const TITLE: usize = 80;
+/// From so many tasks on a layout takes longer than everything else on the screen together, if they stand side by side:
+/// so many in a layer, as a rule.
+const LARGE: usize = 64;
+const BROAD: usize = 4;
 /// From so many rows on a graph may go from top to bottom.
 const TALL: u16 = 30;
+
+/// More rows than any pane has.
+const MOST_ROWS: u16 = 4096;
 
 /// What a drawing is made for: zoom, columns of a box or chip, direction.
 type Key = (Zoom, u16, Flow);
@@ -55,11 +62,34 @@ pub(crate) struct GraphCache {
     /// Which way the edges go.
     pub(crate) flow: Flow,
     pub(crate) view: Viewport,
+    /// The layout is left for later.
+    waits: bool,
 }
 
 impl GraphCache {
+    /// Leaves the layout of a large plan for later, so that a screen which opens shows the rest at once.
+    pub(crate) fn put_off(&mut self, revision: Option<&PlanRevision>) {
+        self.waits = revision.is_some_and(|revision| {
+            let (tasks, layers) = (revision.plan.tasks.len(), revision.facts.layers as usize);
+            tasks >= LARGE && tasks >= BROAD * layers
+        });
+    }
+
+    /// Whether a layout was left for later.
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// Later is now. False if nothing was left.
+    pub(crate) fn catch_up(&mut self) -> bool {
+        std::mem::take(&mut self.waits)
+    }
+
     /// Lays a revision out unless it is at hand. A new one moves as little as possible.
     pub(crate) fn place(&mut self, revision: Option<&PlanRevision>) {
+        if self.waits {
+            return;
+        }
         let Some(revision) = revision else {
             self.placed = None;
             return;
@@ -134,9 +164,11 @@ impl GraphCache {
         (self.zoom, self.columns, self.flow)
     }
 
-    /// Rows the drawing takes.
+    /// Rows the drawing takes. One that is left for later is large, and gets the room that it will have.
     pub(crate) fn rows(&self) -> u16 {
-        self.drawing().map_or(3, |drawing| drawing.height.clamp(1, 4096) as u16)
+        let without = if self.waits { MOST_ROWS } else { 3 };
+        self.drawing()
+            .map_or(without, |drawing| drawing.height.clamp(1, i32::from(MOST_ROWS)) as u16)
     }
 }
 

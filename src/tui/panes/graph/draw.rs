@@ -94,7 +94,7 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 
 /// Zoom and following, as the rule and the tab row say it.
 pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
-    let zoom = zoom_word(cx.graph.zoom);
+    let zoom = if cx.graph.waits() { "a moment" } else { zoom_word(cx.graph.zoom) };
     let way = if cx.graph.flow == Flow::Down { " · downwards" } else { "" };
     let how = match cx.mode {
         Mode::Saved | Mode::ScrubbedBack => " · as it was",
@@ -132,7 +132,11 @@ fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     if row.y >= body.bottom() {
         return;
     }
-    let text = if cx.mode.is_past() { "no plan at this moment" } else { "no plan yet" };
+    let text = match cx.mode.is_past() {
+        _ if cx.graph.waits() => "laying it out",
+        true => "no plan at this moment",
+        false => "no plan yet",
+    };
     Line::new(buf, row).skip(2).put(text, cx.style(Role::Dim));
 }
 

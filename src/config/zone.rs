@@ -1,0 +1,89 @@
+//! The time zone of this machine, found without a walk through all there are.
+//!
+//! The library lists every zone before it looks one up. A program that shows a screen at once has the name of its zone,
+//! and reads that one file; whatever is unusual is left to the library.
+
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+
+const ZONES: &str = "/usr/share/zoneinfo";
+const LOCAL: &str = "/etc/localtime";
+
+/// The time zone that `TZ` or the system names.
+pub fn time_zone() -> TimeZone {
+    let set = std::env::var_os("TZ");
+    let named = match &set {
+        Some(name) => name.to_str().map(str::to_owned),
+        None => linked(Path::new(LOCAL)),
+    };
+    let usual = named.filter(|_| std::env::var_os("TZDIR").is_none());
+    usual.and_then(|name| read(Path::new(ZONES), &name)).unwrap_or_else(TimeZone::system)
+}
+
+/// The name of the zone that a link leads to.
+fn linked(path: &Path) -> Option<String> {
+    let target = std::fs::read_link(path).ok()?;
+    let (_, name) = target.to_str()?.rsplit_once("zoneinfo/")?;
+    Some(name.to_owned())
+}
+
+/// Reads one zone. `None` for what is no plain name, such as `:/etc/localtime` or `CET-1CEST`, and for what is not there.
+fn read(zones: &Path, name: &str) -> Option<TimeZone> {
+    if name == "UTC" {
+        return Some(TimeZone::UTC);
+    }
+    let plain = |part: &str| part.starts_with(|first: char| first.is_ascii_alphabetic());
+    if !name.split('/').all(plain) {
+        return None;
+    }
+    let bytes = std::fs::read(zones.join(name)).ok()?;
+    TimeZone::tzif(name, &bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_the_zone_that_the_library_finds() {
+        assert_eq!(time_zone().iana_name(), TimeZone::system().iana_name());
+        let moment = jiff::Timestamp::UNIX_EPOCH;
+        assert_eq!(time_zone().to_offset(moment), TimeZone::system().to_offset(moment));
+    }
+
+    #[test]
+    fn a_zone_has_its_name_and_its_rules() {
+        let dir = tempfile::tempdir().unwrap();
+        let zones = dir.path().join("zoneinfo");
+        std::fs::create_dir_all(zones.join("Europe")).unwrap();
+        // The least a file can say: version 1, one kind of time, an hour ahead, called CET.
+        let mut bytes = b"TZif".to_vec();
+        bytes.extend([0; 16]);
+        for count in [0u32, 0, 0, 0, 1, 4] {
+            bytes.extend(count.to_be_bytes());
+        }
+        bytes.extend(3600i32.to_be_bytes());
+        bytes.extend([0, 0]);
+        bytes.extend(b"CET\0");
+        std::fs::write(zones.join("Europe/Berlin"), bytes).unwrap();
+        let link = dir.path().join("localtime");
+        std::os::unix::fs::symlink(zones.join("Europe/Berlin"), &link).unwrap();
+
+        let name = linked(&link).unwrap();
+        assert_eq!(name, "Europe/Berlin");
+        let zone = read(&zones, &name).unwrap();
+        assert_eq!(zone.iana_name(), Some("Europe/Berlin"));
+        assert_eq!(zone.to_offset(jiff::Timestamp::UNIX_EPOCH).seconds(), 3600);
+    }
+
+    #[test]
+    fn what_is_unusual_is_left_to_the_library() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("passwd"), "no zone").unwrap();
+        for name in ["", "passwd", "../passwd", ":UTC", "/etc/localtime", "CET-1CEST", "Nowhere"] {
+            assert!(read(dir.path(), name).is_none(), "{name}");
+        }
+        assert_eq!(read(dir.path(), "UTC"), Some(TimeZone::UTC));
+    }
+}

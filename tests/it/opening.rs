@@ -1,0 +1,96 @@
+//! A saved session is on the screen before it is taken up.
+
+use std::fs::File;
+
+use crate::program::{DIAMOND, Place};
+use crate::screen::{Terminal, assert_restored};
+
+/// A saved session that waits for approval, and its id.
+fn waiting() -> (Place, String) {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
+    terminal.shows("Run this plan?");
+    terminal.keys("q");
+    assert_eq!(terminal.end().0, 3);
+    let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
+    (place, id)
+}
+
+/// How many events of a kind the journal has.
+fn events(place: &Place, id: &str, kind: &str) -> usize {
+    let export = place.run(&["export", id, "--format", "jsonl"]);
+    let kind = format!("\"{kind}\"");
+    String::from_utf8_lossy(&export.stdout).lines().filter(|line| line.contains(&kind)).count()
+}
+
+#[test]
+fn a_session_that_somebody_has_is_refused_and_no_screen_comes_and_goes() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let mut holder = Terminal::start(&place, &["run", &plan], 24, 80);
+    holder.shows("Run this plan?");
+    let (code, raw) = Terminal::start(&place, &["resume", "last"], 24, 80).end();
+    assert_eq!(code, 1);
+    assert!(raw.contains("watch it with: planwright replay"), "{raw}");
+    assert!(!raw.contains("\x1b[?1049h"), "{raw:?}");
+    holder.keys("q");
+    assert_eq!(holder.end().0, 3);
+}
+
+#[test]
+fn a_session_that_is_lost_after_all_closes_its_screen_and_says_why() {
+    let (place, id) = waiting();
+    // Somebody has the lock and has not written its name yet.
+    let lock = File::options()
+        .write(true)
+        .open(place.data().join("locks").join(format!("{id}.lock")))
+        .unwrap();
+    lock.lock().unwrap();
+    let (code, raw) = Terminal::start(&place, &["resume", "last"], 24, 80).end();
+    assert_eq!(code, 1);
+    assert_restored(&raw);
+    let (screen, after) = raw.rsplit_once("\x1b[?1049l").unwrap();
+    assert!(screen.contains("Run this plan?"), "{screen}");
+    assert!(after.contains("watch it with: planwright replay"), "{after}");
+    drop(lock);
+    assert_eq!(events(&place, &id, "opened"), 1, "nothing was written without the lease");
+    let mut terminal = Terminal::start(&place, &["resume", "last"], 24, 80);
+    terminal.shows("Run this plan?");
+    terminal.keys("q");
+    assert_eq!(terminal.end().0, 3);
+}
+
+#[test]
+fn whoever_leaves_at_once_leaves_a_session_that_was_closed_in_good_order() {
+    let (place, id) = waiting();
+    for _ in 0..5 {
+        let mut terminal = Terminal::start(&place, &["resume", "last"], 24, 80);
+        // Typed before there is anything to see.
+        terminal.keys("q");
+        let (code, raw) = terminal.end();
+        assert_eq!(code, 3);
+        assert_restored(&raw);
+    }
+    let output = place.run(&["sessions", "verify"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!((events(&place, &id, "opened"), events(&place, &id, "closed")), (6, 6));
+}
+
+#[test]
+fn a_workspace_that_is_gone_is_said_without_a_screen() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let gone = place.dir.path().join("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let workspace = gone.to_string_lossy();
+    let mut terminal = Terminal::start(&place, &["run", &plan, "--workspace", &workspace], 24, 80);
+    terminal.shows("Run this plan?");
+    terminal.keys("q");
+    assert_eq!(terminal.end().0, 3);
+    std::fs::remove_dir(&gone).unwrap();
+    let (code, raw) = Terminal::start(&place, &["resume", "last"], 24, 80).end();
+    assert_eq!(code, 1);
+    assert!(raw.contains("is not there"), "{raw}");
+    assert!(!raw.contains("\x1b[?1049h"), "{raw:?}");
+}
