@@ -16,21 +16,22 @@ const LEVEL: i32 = 3;
 pub(super) const PLAIN: i64 = 0;
 pub(super) const ZSTD: i64 = 1;
 
-/// Compresses payloads one by one, keeping zstd's tables between them.
+/// Tables for a payload up to this size are kept for the next; larger ones, a megabyte and more, are seldom needed again.
+const KEPT_UP_TO: usize = 64 << 10;
+
+/// Compresses payloads one by one, keeping zstd's tables between them. There are none before they are needed.
 pub(super) struct Encoder {
-    zstd: Compressor<'static>,
+    level: i32,
+    zstd: Option<Compressor<'static>>,
 }
 
 impl Encoder {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new() -> Self {
         Self::with_level(LEVEL)
     }
 
-    /// Frames carry a checksum, so that damage on the disk is noticed and not decoded into something else.
-    pub(super) fn with_level(level: i32) -> io::Result<Self> {
-        let mut zstd = Compressor::new(level)?;
-        zstd.set_parameter(CParameter::ChecksumFlag(true))?;
-        Ok(Self { zstd })
+    pub(super) fn with_level(level: i32) -> Self {
+        Self { level, zstd: None }
     }
 
     /// Chooses the codec and returns the bytes to store.
@@ -48,20 +49,31 @@ impl Encoder {
 
     /// Compresses whatever the gain.
     pub(super) fn frame(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
-        self.zstd.compress(bytes)
+        let mut zstd = match self.zstd.take() {
+            Some(zstd) => zstd,
+            None => compressor(self.level)?,
+        };
+        let frame = zstd.compress(bytes)?;
+        self.zstd = (bytes.len() <= KEPT_UP_TO).then_some(zstd);
+        Ok(frame)
     }
+}
+
+/// Frames carry a checksum, so that damage on the disk is noticed and not decoded into something else.
+fn compressor(level: i32) -> io::Result<Compressor<'static>> {
+    let mut zstd = Compressor::new(level)?;
+    zstd.set_parameter(CParameter::ChecksumFlag(true))?;
+    Ok(zstd)
 }
 
 /// Undoes [`Encoder`]. Refuses a frame that claims more than the limit before allocating for it.
+#[derive(Default)]
 pub(super) struct Decoder {
-    zstd: Decompressor<'static>,
+    /// Made for the first frame: its tables are large, and many readers never meet one.
+    zstd: Option<Decompressor<'static>>,
 }
 
 impl Decoder {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { zstd: Decompressor::new()? })
-    }
-
     pub(super) fn decode(&mut self, codec: i64, stored: &[u8]) -> io::Result<Vec<u8>> {
         match codec {
             PLAIN => Ok(stored.to_vec()),
@@ -72,10 +84,15 @@ impl Decoder {
 
     pub(super) fn unframe(&mut self, frame: &[u8], limit: usize) -> io::Result<Vec<u8>> {
         let claimed = get_frame_content_size(frame).ok().flatten();
-        match claimed.and_then(|size| usize::try_from(size).ok()) {
-            Some(size) if size <= limit => self.zstd.decompress(frame, size),
-            _ => Err(invalid("a compressed frame without a believable size".into())),
-        }
+        let believable = claimed.and_then(|size| usize::try_from(size).ok());
+        let Some(size) = believable.filter(|size| *size <= limit) else {
+            return Err(invalid("a compressed frame without a believable size".into()));
+        };
+        let zstd = match self.zstd.take() {
+            Some(zstd) => zstd,
+            None => Decompressor::new()?,
+        };
+        self.zstd.insert(zstd).decompress(frame, size)
     }
 }
 
@@ -90,9 +107,9 @@ mod tests {
     use super::*;
 
     fn round_trip(payload: &[u8]) -> (i64, Vec<u8>) {
-        let mut encoder = Encoder::new().unwrap();
+        let mut encoder = Encoder::new();
         let (codec, stored) = encoder.encode(payload).unwrap();
-        (codec, Decoder::new().unwrap().decode(codec, &stored).unwrap())
+        (codec, Decoder::default().decode(codec, &stored).unwrap())
     }
 
     #[test]
@@ -104,16 +121,16 @@ mod tests {
     #[test]
     fn a_flipped_bit_in_a_frame_is_noticed() {
         let payload = b"some words that repeat, ".repeat(200);
-        let mut frame = Encoder::new().unwrap().frame(&payload).unwrap();
+        let mut frame = Encoder::new().frame(&payload).unwrap();
         let last = frame.len() - 1;
         frame[last] ^= 1;
-        assert!(Decoder::new().unwrap().decode(ZSTD, &frame).is_err());
+        assert!(Decoder::default().decode(ZSTD, &frame).is_err());
     }
 
     #[test]
     fn a_frame_that_claims_too_much_is_refused_before_allocating() {
-        let frame = Encoder::new().unwrap().frame(&vec![0; 4096]).unwrap();
-        assert!(Decoder::new().unwrap().unframe(&frame, 4095).is_err());
+        let frame = Encoder::new().frame(&vec![0; 4096]).unwrap();
+        assert!(Decoder::default().unframe(&frame, 4095).is_err());
     }
 
     proptest! {

@@ -35,9 +35,7 @@ pub(super) struct Indexer {
 
 impl Indexer {
     pub(super) fn new(place: &Place) -> Result<Self, StoreError> {
-        let encoder = Encoder::new()
-            .map_err(|error| StoreError::io("starting the index of", &place.database, error))?;
-        Ok(Self { reader: Reader::open(place)?, encoder, timeline: None })
+        Ok(Self { reader: Reader::open(place)?, encoder: Encoder::new(), timeline: None })
     }
 
     /// Does one piece of a session, and says whether there may be another.
@@ -226,5 +224,5 @@ fn plain(stored: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn unpacked(stored: &[u8]) -> Option<Vec<u8>> {
-    Decoder::new().ok()?.decode(super::codec::ZSTD, stored).ok()
+    Decoder::default().decode(super::codec::ZSTD, stored).ok()
 }

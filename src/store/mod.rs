@@ -92,7 +92,7 @@ impl Store {
                 let queue = Queue::start(connection, &place)?;
                 (Some(Arc::new(queue)), Reader::open(&place)?)
             }
-            OpenMode::ReadOnly => (None, Reader::on(database::open_for_reading(&place)?, &place)?),
+            OpenMode::ReadOnly => (None, Reader::on(database::open_for_reading(&place)?, &place)),
         };
         Ok(Self { inner: Arc::new(Inner { place, queue, reader: Mutex::new(reader) }) })
     }

@@ -38,18 +38,16 @@ impl std::fmt::Debug for Reader {
 
 impl Reader {
     pub(super) fn open(place: &Place) -> Result<Self, StoreError> {
-        Self::on(database::reading_connection(place)?, place)
+        Ok(Self::on(database::reading_connection(place)?, place))
     }
 
-    pub(super) fn on(connection: Connection, place: &Place) -> Result<Self, StoreError> {
-        let decoder = Decoder::new()
-            .map_err(|error| StoreError::io("starting a reader of", &place.database, error))?;
-        Ok(Self {
+    pub(super) fn on(connection: Connection, place: &Place) -> Self {
+        Self {
             connection,
             database: place.database.clone(),
-            decoder: RefCell::new(decoder),
+            decoder: RefCell::default(),
             recent: RefCell::default(),
-        })
+        }
     }
 
     /// Every session that is not hidden, most recently used first.

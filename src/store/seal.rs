@@ -36,8 +36,8 @@ pub(super) struct Sealer {
 }
 
 impl Sealer {
-    pub(super) fn new() -> std::io::Result<Self> {
-        Ok(Self { encoder: Encoder::with_level(LEVEL)?, decoder: Decoder::new()? })
+    pub(super) fn new() -> Self {
+        Self { encoder: Encoder::with_level(LEVEL), decoder: Decoder::default() }
     }
 
     /// Seals one run, and says whether there may be another.

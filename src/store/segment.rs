@@ -307,8 +307,8 @@ mod tests {
             for (row, seq) in rows.iter_mut().zip(first..) {
                 row.seq = Seq(seq);
             }
-            let packed = pack(&mut Encoder::new().unwrap(), &rows).unwrap();
-            let mut decoder = Decoder::new().unwrap();
+            let packed = pack(&mut Encoder::new(), &rows).unwrap();
+            let mut decoder = Decoder::default();
             let contents = Contents::decode(&mut decoder, &packed.contents).unwrap();
             let run = contents.with(&mut decoder, Seq(first), &packed.payloads).unwrap();
             let unpacked: io::Result<Vec<_>> = run.rows(Seq(0), Seq(u64::MAX), None).collect();

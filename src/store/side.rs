@@ -77,8 +77,7 @@ pub(super) fn write_all(
     database: &Path,
     writes: &[SideWrite],
 ) -> Result<(), StoreError> {
-    let mut encoder =
-        Encoder::new().map_err(|error| StoreError::io("compressing for", database, error))?;
+    let mut encoder = Encoder::new();
     immediate(connection, database, WRITING, |transaction| {
         writes.iter().try_for_each(|write| apply(transaction, database, &mut encoder, write))
     })
@@ -233,9 +232,7 @@ impl Reader {
             })
             .doing(READING, &self.database)?;
         let Some((codec, payload)) = found else { return Ok(None) };
-        let mut decoder = Decoder::new()
-            .map_err(|error| StoreError::io("starting a reader of", &self.database, error))?;
-        let bytes = decoder
+        let bytes = Decoder::default()
             .decode(codec, &payload)
             .map_err(|error| StoreError::damaged(&self.database, error.to_string()))?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
