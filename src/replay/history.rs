@@ -59,6 +59,13 @@ impl History {
         Ok(page.get(offset).cloned())
     }
 
+    /// The records that follow `seq` up to `head`, at most a page of them and none of them kept: for whoever reads a
+    /// session once, as it is written. Empty at the end.
+    pub fn following(&mut self, seq: Seq, head: Seq) -> Result<Vec<Record>, SourceError> {
+        let last = head.min(Seq(seq.0 + PAGE));
+        if last <= seq { Ok(Vec::new()) } else { self.source.records(seq.next()..=last) }
+    }
+
     fn has_page(&self, seq: Seq) -> bool {
         self.pages.iter().any(|(number, _)| *number == (seq.0 - 1) / PAGE)
     }
