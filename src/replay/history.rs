@@ -168,6 +168,29 @@ mod tests {
     }
 
     #[test]
+    fn reading_along_gives_every_record_once_and_keeps_none() {
+        let record = |number| {
+            let event = crate::event::SessionEvent::AnomalyNoted { what: format!("{number}") };
+            Record::new(Seq(number), jiff::Timestamp::UNIX_EPOCH, event)
+        };
+        let all: Vec<Record> = (1..=700).map(record).collect();
+        let mut history = History::new(MemorySource::new(all.clone()));
+        let mut read = Vec::new();
+        for head in [3, 3, 290, 700] {
+            loop {
+                let more = history.following(Seq(read.len() as u64), Seq(head)).unwrap();
+                if more.is_empty() {
+                    break;
+                }
+                read.extend(more);
+            }
+            assert_eq!(read, all[..head as usize]);
+        }
+        assert_eq!(history.following(Seq(700), Seq(u64::MAX)).unwrap(), []);
+        assert!(history.pages.is_empty() && history.states.is_empty());
+    }
+
+    #[test]
     fn an_unusable_checkpoint_is_passed_over() {
         let records = vec![];
         let source = MemorySource::new(records)

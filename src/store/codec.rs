@@ -13,6 +13,11 @@ pub const MAX_PAYLOAD: usize = 64 << 20;
 const COMPRESS_FROM: usize = 1024;
 const LEVEL: i32 = 3;
 
+/// How far back the journal's own encoder looks, and its tables: as powers of two. What it writes is a few kilobytes or a
+/// fold of many like rows; at its ease zstd would take a megabyte for one of 256 KB.
+const NEAR: [CParameter; 3] =
+    [CParameter::WindowLog(15), CParameter::HashLog(14), CParameter::ChainLog(14)];
+
 pub(super) const PLAIN: i64 = 0;
 pub(super) const ZSTD: i64 = 1;
 
@@ -22,16 +27,18 @@ const KEPT_UP_TO: usize = 64 << 10;
 /// Compresses payloads one by one, keeping zstd's tables between them. There are none before they are needed.
 pub(super) struct Encoder {
     level: i32,
+    near: bool,
     zstd: Option<Compressor<'static>>,
 }
 
 impl Encoder {
     pub(super) fn new() -> Self {
-        Self::with_level(LEVEL)
+        Self { level: LEVEL, near: true, zstd: None }
     }
 
+    /// For what is packed once and kept: it looks as far back as it likes.
     pub(super) fn with_level(level: i32) -> Self {
-        Self { level, zstd: None }
+        Self { level, near: false, zstd: None }
     }
 
     /// Chooses the codec and returns the bytes to store.
@@ -51,19 +58,22 @@ impl Encoder {
     pub(super) fn frame(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut zstd = match self.zstd.take() {
             Some(zstd) => zstd,
-            None => compressor(self.level)?,
+            None => self.compressor()?,
         };
         let frame = zstd.compress(bytes)?;
         self.zstd = (bytes.len() <= KEPT_UP_TO).then_some(zstd);
         Ok(frame)
     }
-}
 
-/// Frames carry a checksum, so that damage on the disk is noticed and not decoded into something else.
-fn compressor(level: i32) -> io::Result<Compressor<'static>> {
-    let mut zstd = Compressor::new(level)?;
-    zstd.set_parameter(CParameter::ChecksumFlag(true))?;
-    Ok(zstd)
+    /// Frames carry a checksum, so that damage on the disk is noticed and not decoded into something else.
+    fn compressor(&self) -> io::Result<Compressor<'static>> {
+        let mut zstd = Compressor::new(self.level)?;
+        zstd.set_parameter(CParameter::ChecksumFlag(true))?;
+        for parameter in NEAR.into_iter().filter(|_| self.near) {
+            zstd.set_parameter(parameter)?;
+        }
+        Ok(zstd)
+    }
 }
 
 /// Undoes [`Encoder`]. Refuses a frame that claims more than the limit before allocating for it.
@@ -116,6 +126,17 @@ mod tests {
     fn small_payloads_stay_as_they_are_and_large_ones_shrink() {
         assert_eq!(round_trip(b"{}").0, PLAIN);
         assert_eq!(round_trip(&b"{\"a\":1}".repeat(1000)).0, ZSTD);
+    }
+
+    #[test]
+    fn tables_for_a_large_payload_are_let_go_and_those_for_small_ones_kept() {
+        let mut encoder = Encoder::new();
+        for (length, kept) in [(3_000, true), (300_000, false), (2_000, true)] {
+            let payload: Vec<u8> = (0..length).map(|n: u32| (n / 7) as u8).collect();
+            let (codec, stored) = encoder.encode(&payload).unwrap();
+            assert_eq!(Decoder::default().decode(codec, &stored).unwrap(), payload);
+            assert_eq!(encoder.zstd.is_some(), kept, "{length}");
+        }
     }
 
     #[test]
