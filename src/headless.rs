@@ -178,29 +178,35 @@ impl<L: Lines> Follower<L> {
 
     /// Folds and prints what was committed since the last look.
     pub fn catch_up(&mut self, head: Seq) -> Result<(), HeadlessError> {
-        while self.state.seq < head {
-            let Some(record) = self.history.record(self.state.seq.next())? else { break };
-            self.state.apply(&record);
-            match &record.event {
-                Event::Run(RunEvent::Started { .. })
-                | Event::Plan(PlanEvent::ApprovalCarried { .. }) => self.expects_start = false,
-                Event::Plan(PlanEvent::Proposed { .. }) if self.expects_plan.is_some() => {
-                    self.expects_start = self.expects_plan.take().unwrap_or(false);
-                }
-                // What was refused has not been answered.
-                Event::Approval(ApprovalEvent::Refused { .. }) => {
-                    self.expects_plan = None;
-                    self.answers.answered.clear();
-                }
-                // A remark about the conversation, or a wish for ideas, leaves the question open.
-                Event::Planning(
-                    PlanningEvent::PolicySet { .. } | PlanningEvent::IdeasOffered { .. },
-                ) => self.answers.answered.clear(),
-                _ => {}
+        loop {
+            let records = self.history.following(self.state.seq, head)?;
+            if records.is_empty() {
+                return Ok(());
             }
-            self.print(&record)?;
+            records.iter().try_for_each(|record| self.take(record))?;
         }
-        Ok(())
+    }
+
+    fn take(&mut self, record: &Record) -> Result<(), HeadlessError> {
+        self.state.apply(record);
+        match &record.event {
+            Event::Run(RunEvent::Started { .. })
+            | Event::Plan(PlanEvent::ApprovalCarried { .. }) => self.expects_start = false,
+            Event::Plan(PlanEvent::Proposed { .. }) if self.expects_plan.is_some() => {
+                self.expects_start = self.expects_plan.take().unwrap_or(false);
+            }
+            // What was refused has not been answered.
+            Event::Approval(ApprovalEvent::Refused { .. }) => {
+                self.expects_plan = None;
+                self.answers.answered.clear();
+            }
+            // A remark about the conversation, or a wish for ideas, leaves the question open.
+            Event::Planning(
+                PlanningEvent::PolicySet { .. } | PlanningEvent::IdeasOffered { .. },
+            ) => self.answers.answered.clear(),
+            _ => {}
+        }
+        self.print(record)
     }
 
     fn print(&mut self, record: &Record) -> Result<(), HeadlessError> {

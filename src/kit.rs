@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use crate::config::Settings;
 use crate::model::Digest;
 use crate::planning::affinity::{Profiles, ToolProfile, derived};
-use crate::store::{Reader, SideWrite, ToolCallRow};
+use crate::store::{Reader, SideWrite, Store, StoreError, ToolCallRow};
 use crate::tools::context::{Memory, MemoryHit, Pins};
 use crate::tools::mcp::Servers;
 use crate::tools::todo::TodoList;
@@ -36,15 +36,27 @@ pub fn tool_settings(settings: &Settings) -> ToolSettings {
 
 /// What tools keep, in the store.
 #[derive(Debug)]
-pub struct StoreServices(Mutex<Reader>);
+pub struct StoreServices {
+    store: Store,
+    /// Opened for the first tool that asks; most runs have none that does.
+    reader: Mutex<Option<Reader>>,
+}
 
 impl StoreServices {
-    pub fn new(reader: Reader) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(reader)))
+    pub fn new(store: &Store) -> Arc<Self> {
+        Arc::new(Self { store: store.clone(), reader: Mutex::new(None) })
     }
 
-    fn read<T>(&self, read: impl FnOnce(&Reader) -> T) -> T {
-        read(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&Reader) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let reader = match &mut *reader {
+            Some(reader) => reader,
+            none => none.insert(self.store.reader()?),
+        };
+        read(reader)
     }
 
     /// The to-do list of a session or a workspace.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::App;
 use crate::engine::agent::{AgentKit, AgentLimits, AgentSubtasks, Assets, SubtaskParts};
@@ -180,7 +180,7 @@ impl Drafter {
         let registry = crate::tools::builtin::registry();
         // Mistakes in the person's own profiles are told at once, not at the first task.
         Known::of(&registry, app.config_dir(), None)?;
-        let services = StoreServices::new(store.reader()?);
+        let services = StoreServices::new(store);
         let limits = app.agent_limits();
         let (executor, planner, judge, summarizer) = if self.is_offline() {
             let offline = || Arc::new(Dialogue::new(crate::engine::agent::offline_model()));
@@ -263,7 +263,7 @@ impl Drafter {
                 .with_settings(kit::tool_settings(&app.settings)),
             kit,
             port: own,
-            profiles: profiles(app, store)?,
+            profiles: profiles(app, store),
         });
         options.inlet = Some(inlet);
         Ok(())
@@ -271,11 +271,11 @@ impl Drafter {
 }
 
 /// What is known about tools when a task begins, with everything that calls taught up to then.
-fn profiles(app: &App, store: &Store) -> anyhow::Result<ProfilesOf> {
-    let (config_dir, reader) = (app.config_dir().to_owned(), Mutex::new(store.reader()?));
-    Ok(Arc::new(move |registry: &Registry| {
-        let reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = Known::of(registry, &config_dir, Some(&reader));
+fn profiles(app: &App, store: &Store) -> ProfilesOf {
+    let (config_dir, store) = (app.config_dir().to_owned(), store.clone());
+    Arc::new(move |registry: &Registry| {
+        let reader = store.reader().ok();
+        let known = Known::of(registry, &config_dir, reader.as_ref());
         known.map_or_else(|_| Profiles::built_in(), |known| known.profiles)
-    }))
+    })
 }

@@ -64,6 +64,13 @@ impl History {
         Ok(page.get(offset).cloned())
     }
 
+    /// The records that follow `seq` up to `head`, at most a page of them and none of them kept: for whoever reads a
+    /// session once, as it is written. Empty at the end.
+    pub fn following(&mut self, seq: Seq, head: Seq) -> Result<Vec<Record>, SourceError> {
+        let last = head.min(Seq(seq.0 + PAGE));
+        if last <= seq { Ok(Vec::new()) } else { self.source.records(seq.next()..=last) }
+    }
+
     fn has_page(&self, seq: Seq) -> bool {
         self.pages.iter().any(|(number, _)| *number == page_of(seq))
     }
@@ -215,6 +222,29 @@ mod tests {
             assert_eq!(history.record(Seq(length)).unwrap().as_ref(), records.last());
             assert!(counts.lock().unwrap()[1..].iter().all(|count| *count == 1));
         }
+    }
+
+    #[test]
+    fn reading_along_gives_every_record_once_and_keeps_none() {
+        let record = |number| {
+            let event = crate::event::SessionEvent::AnomalyNoted { what: format!("{number}") };
+            Record::new(Seq(number), jiff::Timestamp::UNIX_EPOCH, event)
+        };
+        let all: Vec<Record> = (1..=700).map(record).collect();
+        let mut history = History::new(MemorySource::new(all.clone()));
+        let mut read = Vec::new();
+        for head in [3, 3, 290, 700] {
+            loop {
+                let more = history.following(Seq(read.len() as u64), Seq(head)).unwrap();
+                if more.is_empty() {
+                    break;
+                }
+                read.extend(more);
+            }
+            assert_eq!(read, all[..head as usize]);
+        }
+        assert_eq!(history.following(Seq(700), Seq(u64::MAX)).unwrap(), []);
+        assert!(history.pages.is_empty() && history.states.is_empty());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::codec::Encoder;
 use super::error::{Doing, StoreError};
+use super::event_id;
 use super::lease::LeaseKey;
 use super::queue::Append;
 use super::record::{Row, SessionSummary};
@@ -141,14 +142,14 @@ impl Work<'_> {
         let mut insert = self
             .transaction
             .prepare_cached(
-                "INSERT INTO event (session, seq, at, kind, task, codec, payload) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO live (id, at, kind, task, codec, payload) VALUES (?, ?, ?, ?, ?, ?)",
             )
             .doing(APPENDING, self.database)?;
         for row in rows {
             let (codec, payload) = encode(self.encoder, self.database, &row.payload)?;
-            let (seq, at) = (signed(row.seq.0), row.at.as_microsecond());
+            let (id, at) = (event_id::of(key, row.seq), row.at.as_microsecond());
             insert
-                .execute(params![key, seq, at, row.kind, row.task, codec, payload])
+                .execute(params![id, at, row.kind, row.task, codec, payload])
                 .doing(APPENDING, self.database)?;
         }
         Ok(())
@@ -171,14 +172,8 @@ impl Work<'_> {
     fn sum_up(&self, tails: &Tails<'_>) -> Result<(), StoreError> {
         let now = micros_now();
         for (key, tail) in tails {
-            self.transaction
-                .prepare_cached("UPDATE session SET head_seq = ?2, updated_at = ?3 WHERE key = ?1")
-                .and_then(|mut statement| statement.execute(params![key, signed(tail.head.0), now]))
+            super::sessions::write_head(self.transaction, *key, tail.head, now, tail.summary)
                 .doing(APPENDING, self.database)?;
-            if let Some(summary) = tail.summary {
-                super::sessions::write_summary(self.transaction, *key, summary)
-                    .doing(APPENDING, self.database)?;
-            }
         }
         Ok(())
     }

@@ -4,7 +4,6 @@
 //! that fails is given up until the next start: nothing depends on it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -54,9 +53,9 @@ enum Survey {
 }
 
 impl Chores {
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self {
-            sealer: Sealer::new()?,
+    pub(super) fn new() -> Self {
+        Self {
+            sealer: Sealer::new(),
             seal: BTreeMap::new(),
             index: BTreeSet::new(),
             indexer: None,
@@ -64,7 +63,7 @@ impl Chores {
             survey: Survey::Removals,
             vacuum: false,
             in_a_row: false,
-        })
+        }
     }
 
     /// A session has new rows.
@@ -138,6 +137,8 @@ impl Chores {
     ) -> Result<(), StoreError> {
         if !self.sealer.seal(connection, &place.database, key, extent)? {
             self.seal.remove(&key);
+            // Its tables are not worth keeping for the next time.
+            self.sealer = Sealer::new();
             self.index.insert(key);
             self.vacuum = true;
         }
@@ -225,8 +226,7 @@ pub(super) fn seal_all(
 ) -> Result<(), StoreError> {
     let (database, id) = (place.database.clone(), session.clone());
     let key = queue.run(move |connection| super::lease::key_of(connection, &database, &id))?;
-    let failed = |error| StoreError::io("packing old events of", &place.database, error);
-    let mut sealer = Some(Sealer::new().map_err(failed)?);
+    let mut sealer = Some(Sealer::new());
     while let Some(mut current) = sealer.take() {
         let database = place.database.clone();
         sealer = queue.run(move |connection| {

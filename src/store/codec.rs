@@ -13,24 +13,32 @@ pub const MAX_PAYLOAD: usize = 64 << 20;
 const COMPRESS_FROM: usize = 1024;
 const LEVEL: i32 = 3;
 
+/// How far back the journal's own encoder looks, and its tables: as powers of two. What it writes is a few kilobytes or a
+/// fold of many like rows; at its ease zstd would take a megabyte for one of 256 KB.
+const NEAR: [CParameter; 3] =
+    [CParameter::WindowLog(15), CParameter::HashLog(14), CParameter::ChainLog(14)];
+
 pub(super) const PLAIN: i64 = 0;
 pub(super) const ZSTD: i64 = 1;
 
-/// Compresses payloads one by one, keeping zstd's tables between them.
+/// Tables for a payload up to this size are kept for the next; larger ones, a megabyte and more, are seldom needed again.
+const KEPT_UP_TO: usize = 64 << 10;
+
+/// Compresses payloads one by one, keeping zstd's tables between them. There are none before they are needed.
 pub(super) struct Encoder {
-    zstd: Compressor<'static>,
+    level: i32,
+    near: bool,
+    zstd: Option<Compressor<'static>>,
 }
 
 impl Encoder {
-    pub(super) fn new() -> io::Result<Self> {
-        Self::with_level(LEVEL)
+    pub(super) fn new() -> Self {
+        Self { level: LEVEL, near: true, zstd: None }
     }
 
-    /// Frames carry a checksum, so that damage on the disk is noticed and not decoded into something else.
-    pub(super) fn with_level(level: i32) -> io::Result<Self> {
-        let mut zstd = Compressor::new(level)?;
-        zstd.set_parameter(CParameter::ChecksumFlag(true))?;
-        Ok(Self { zstd })
+    /// For what is packed once and kept: it looks as far back as it likes.
+    pub(super) fn with_level(level: i32) -> Self {
+        Self { level, near: false, zstd: None }
     }
 
     /// Chooses the codec and returns the bytes to store.
@@ -48,7 +56,23 @@ impl Encoder {
 
     /// Compresses whatever the gain.
     pub(super) fn frame(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
-        self.zstd.compress(bytes)
+        let mut zstd = match self.zstd.take() {
+            Some(zstd) => zstd,
+            None => self.compressor()?,
+        };
+        let frame = zstd.compress(bytes)?;
+        self.zstd = (bytes.len() <= KEPT_UP_TO).then_some(zstd);
+        Ok(frame)
+    }
+
+    /// Frames carry a checksum, so that damage on the disk is noticed and not decoded into something else.
+    fn compressor(&self) -> io::Result<Compressor<'static>> {
+        let mut zstd = Compressor::new(self.level)?;
+        zstd.set_parameter(CParameter::ChecksumFlag(true))?;
+        for parameter in NEAR.into_iter().filter(|_| self.near) {
+            zstd.set_parameter(parameter)?;
+        }
+        Ok(zstd)
     }
 }
 
@@ -93,7 +117,7 @@ mod tests {
     use super::*;
 
     fn round_trip(payload: &[u8]) -> (i64, Vec<u8>) {
-        let mut encoder = Encoder::new().unwrap();
+        let mut encoder = Encoder::new();
         let (codec, stored) = encoder.encode(payload).unwrap();
         (codec, Decoder::default().decode(codec, &stored).unwrap())
     }
@@ -105,9 +129,20 @@ mod tests {
     }
 
     #[test]
+    fn tables_for_a_large_payload_are_let_go_and_those_for_small_ones_kept() {
+        let mut encoder = Encoder::new();
+        for (length, kept) in [(3_000, true), (300_000, false), (2_000, true)] {
+            let payload: Vec<u8> = (0..length).map(|n: u32| (n / 7) as u8).collect();
+            let (codec, stored) = encoder.encode(&payload).unwrap();
+            assert_eq!(Decoder::default().decode(codec, &stored).unwrap(), payload);
+            assert_eq!(encoder.zstd.is_some(), kept, "{length}");
+        }
+    }
+
+    #[test]
     fn a_flipped_bit_in_a_frame_is_noticed() {
         let payload = b"some words that repeat, ".repeat(200);
-        let mut frame = Encoder::new().unwrap().frame(&payload).unwrap();
+        let mut frame = Encoder::new().frame(&payload).unwrap();
         let last = frame.len() - 1;
         frame[last] ^= 1;
         assert!(Decoder::default().decode(ZSTD, &frame).is_err());
@@ -115,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_claims_too_much_is_refused_before_allocating() {
-        let frame = Encoder::new().unwrap().frame(&vec![0; 4096]).unwrap();
+        let frame = Encoder::new().frame(&vec![0; 4096]).unwrap();
         assert!(Decoder::default().unframe(&frame, 4095).is_err());
     }
 

@@ -291,7 +291,7 @@ fn settle(connection: &Connection, database: &Path) -> Result<(), StoreError> {
             "PRAGMA journal_mode = WAL;
              PRAGMA synchronous = FULL;
              PRAGMA foreign_keys = ON;
-             PRAGMA wal_autocheckpoint = 1000;
+             PRAGMA wal_autocheckpoint = 250;
              PRAGMA journal_size_limit = 16777216;
              PRAGMA cache_size = -4096;
              PRAGMA temp_store = MEMORY;",

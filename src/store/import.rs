@@ -104,8 +104,7 @@ impl<'a> Import<'a> {
                 )
                 .doing(IMPORTING, database)?;
         }
-        let encoder = Encoder::with_level(LEVEL)
-            .map_err(|error| StoreError::io(IMPORTING, database, error))?;
+        let encoder = Encoder::with_level(LEVEL);
         Ok(Self {
             transaction,
             database,

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::codec::{Decoder, Encoder};
 use super::database::Place;
 use super::error::{Doing, StoreError};
+use super::event_id;
 use super::lineage::{Lineage, Part};
 use super::reader::Reader;
 use super::record::Row;
@@ -22,9 +23,6 @@ use crate::state::timeline::{STRETCH, StoredStretch, Timeline};
 const INDEXING: &str = "indexing a session";
 const READING: &str = "reading the index";
 
-/// How far the number of a session is moved to make room for the numbers of its events.
-pub(super) const KEY_SHIFT: u32 = 36;
-
 /// Indexes sessions piece by piece, with a connection of its own for reading.
 pub(super) struct Indexer {
     reader: Reader,
@@ -35,9 +33,7 @@ pub(super) struct Indexer {
 
 impl Indexer {
     pub(super) fn new(place: &Place) -> Result<Self, StoreError> {
-        let encoder = Encoder::new()
-            .map_err(|error| StoreError::io("starting the index of", &place.database, error))?;
-        Ok(Self { reader: Reader::open(place)?, encoder, timeline: None })
+        Ok(Self { reader: Reader::open(place)?, encoder: Encoder::new(), timeline: None })
     }
 
     /// Does one piece of a session, and says whether there may be another.
@@ -77,7 +73,7 @@ impl Indexer {
                 .prepare_cached("INSERT INTO words (rowid, text) VALUES (?, ?)")
                 .doing(INDEXING, database)?;
             for (seq, text) in &texts {
-                insert.execute(params![row_id(key, *seq), text]).doing(INDEXING, database)?;
+                insert.execute(params![event_id::of(key, *seq), text]).doing(INDEXING, database)?;
             }
             drop(insert);
             transaction
@@ -163,10 +159,6 @@ fn words_of(row: &Row) -> Option<String> {
     let event = Event::decode(&row.payload).ok()?;
     let text = crate::state::trace::searchable(&Record { seq: row.seq, at: row.at, event })?;
     Some(super::search::kept_words(&text)).filter(|words| !words.is_empty())
-}
-
-pub(super) fn row_id(key: i64, seq: Seq) -> i64 {
-    (key << KEY_SHIFT) + signed(seq.0)
 }
 
 impl Reader {

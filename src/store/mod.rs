@@ -12,6 +12,7 @@ mod chores;
 mod codec;
 mod database;
 mod error;
+mod event_id;
 mod import;
 mod inbox;
 mod index;

@@ -145,7 +145,7 @@ fn spawn(
     room: Arc<Semaphore>,
 ) -> Result<JoinHandle<()>, StoreError> {
     let failed = |error| StoreError::io("starting the writer of", &place.database, error);
-    let writer = Writer::new(connection, place.clone()).map_err(failed)?;
+    let writer = Writer::new(connection, place.clone());
     let closing = CloseOnDrop(room);
     thread::Builder::new()
         .name("planwright-journal".into())

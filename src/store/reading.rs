@@ -8,6 +8,7 @@ use rusqlite::params;
 
 use super::codec::Decoder;
 use super::error::{Doing, StoreError};
+use super::event_id;
 use super::lineage::Part;
 use super::reader::Reader;
 use super::record::Row;
@@ -62,23 +63,22 @@ impl Reader {
         part: Part,
         visit: &mut impl FnMut(&Outline<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        const LIVE: &str = "SELECT seq, at, kind, task FROM event
-            WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq";
+        const LIVE: &str =
+            "SELECT id, at, kind, task FROM live WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
         for first in self.runs(part)? {
             let contents = self.contents((part.key, first))?;
             contents.outline(first, part.first, part.last, &mut *visit)?;
         }
         let mut statement = self.connection.prepare_cached(LIVE).doing(READING, &self.database)?;
-        let (first, last) = (signed(part.first.0), signed(part.last.0));
-        let mut rows = statement.query([part.key, first, last]).doing(READING, &self.database)?;
+        let mut rows = statement.query(live_ids(part)).doing(READING, &self.database)?;
         while let Some(row) = rows.next().doing(READING, &self.database)? {
             let read = || -> rusqlite::Result<_> {
                 let task = row.get_ref(3)?.as_str_or_null()?;
                 Ok((row.get(0)?, row.get(1)?, row.get_ref(2)?.as_str()?, task))
             };
-            let (seq, at, kind, task) = read().doing(READING, &self.database)?;
+            let (id, at, kind, task) = read().doing(READING, &self.database)?;
             let at = super::time::from_micros(at, &self.database)?;
-            visit(&Outline { seq: Seq(unsigned(seq)), at, kind, task })?;
+            visit(&Outline { seq: event_id::seq(id), at, kind, task })?;
         }
         Ok(())
     }
@@ -190,11 +190,11 @@ impl Reader {
         order: Order,
         visit: &mut impl FnMut(Row) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, StoreError> {
-        let (first, last) = (signed(part.first.0), signed(part.last.0));
+        let [first, last] = live_ids(part);
         let mut statement =
             self.connection.prepare_cached(order.sql()).doing(READING, &self.database)?;
         let mut rows =
-            statement.query(params![part.key, first, last, task]).doing(READING, &self.database)?;
+            statement.query(params![first, last, task]).doing(READING, &self.database)?;
         while let Some(row) = rows.next().doing(READING, &self.database)? {
             let row = event(row, &mut self.decoder.borrow_mut(), &self.database)?;
             if visit(row).is_break() {
@@ -222,25 +222,30 @@ impl Order {
     fn sql(self) -> &'static str {
         match self {
             Self::OldestFirst => {
-                "SELECT seq, at, kind, task, codec, payload FROM event
-                 WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND (?4 IS NULL OR task = ?4) ORDER BY seq"
+                "SELECT id, at, kind, task, codec, payload FROM live
+                 WHERE id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR task = ?3) ORDER BY id"
             }
             Self::NewestFirst => {
-                "SELECT seq, at, kind, task, codec, payload FROM event
-                 WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND (?4 IS NULL OR task = ?4) ORDER BY seq DESC"
+                "SELECT id, at, kind, task, codec, payload FROM live
+                 WHERE id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR task = ?3) ORDER BY id DESC"
             }
         }
     }
 }
 
-/// Reads a live row: `seq, at, kind, task, codec, payload`.
+/// Between which numbers the live rows of a part lie.
+fn live_ids(part: Part) -> [i64; 2] {
+    [part.first, part.last].map(|seq| event_id::of(part.key, seq))
+}
+
+/// Reads a live row: `id, at, kind, task, codec, payload`.
 pub(super) fn event(
     row: &rusqlite::Row<'_>,
     decoder: &mut Decoder,
     database: &Path,
 ) -> Result<Row, StoreError> {
     let read = || -> rusqlite::Result<_> {
-        let seq = Seq(unsigned(row.get(0)?));
+        let seq = event_id::seq(row.get(0)?);
         let kind = row.get::<_, String>(2)?.into();
         Ok((seq, row.get(1)?, kind, row.get(3)?, row.get(4)?, row.get_ref(5)?.as_blob()?))
     };

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002_index.sql"),
     include_str!("migrations/0003_tools.sql"),
     include_str!("migrations/0004_planning.sql"),
+    include_str!("migrations/0005_live.sql"),
 ];
 
 /// The newest schema version this program knows.

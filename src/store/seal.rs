@@ -9,11 +9,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::codec::{Decoder, Encoder};
 use super::error::{Doing, StoreError};
+use super::event_id;
 use super::reading::event;
 use super::record::Row;
 use super::schema::immediate;
 use super::segment::{self, LEVEL, Packed, RUN, RUN_BYTES};
 use super::sessions::signed;
+use crate::model::Seq;
 
 const SEALING: &str = "packing old events";
 
@@ -36,8 +38,8 @@ pub(super) struct Sealer {
 }
 
 impl Sealer {
-    pub(super) fn new() -> std::io::Result<Self> {
-        Ok(Self { encoder: Encoder::with_level(LEVEL)?, decoder: Decoder::default() })
+    pub(super) fn new() -> Self {
+        Self { encoder: Encoder::with_level(LEVEL), decoder: Decoder::default() }
     }
 
     /// Seals one run, and says whether there may be another.
@@ -53,7 +55,7 @@ impl Sealer {
         if extent == Extent::AllButTail && !followed_by_enough(connection, database, key, last)? {
             return Ok(false);
         }
-        let (first, last) = (signed(first.seq.0), signed(last.seq.0));
+        let (first, last) = (first.seq, last.seq);
         let packed = segment::pack(&mut self.encoder, &rows)
             .map_err(|error| StoreError::io(SEALING, database, error))?;
         immediate(connection, database, SEALING, |transaction| {
@@ -69,13 +71,14 @@ impl Sealer {
         database: &Path,
         key: i64,
     ) -> Result<Vec<Row>, StoreError> {
+        let (from, to) = event_id::all(key);
         let mut statement = connection
             .prepare_cached(
-                "SELECT seq, at, kind, task, codec, payload FROM event WHERE session = ? ORDER BY seq LIMIT ?",
+                "SELECT id, at, kind, task, codec, payload FROM live WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
             )
             .doing(SEALING, database)?;
         let mut found =
-            statement.query(params![key, signed(RUN as u64)]).doing(SEALING, database)?;
+            statement.query(params![from, to, signed(RUN as u64)]).doing(SEALING, database)?;
         let (mut rows, mut bytes) = (Vec::with_capacity(RUN), 0);
         while let Some(row) = found.next().doing(SEALING, database)? {
             let row = event(row, &mut self.decoder, database)?;
@@ -107,24 +110,25 @@ fn followed_by_enough(
 fn replace(
     connection: &Connection,
     key: i64,
-    first: i64,
-    last: i64,
+    first: Seq,
+    last: Seq,
     packed: &Packed,
 ) -> rusqlite::Result<()> {
     let oldest: Option<i64> = connection
-        .prepare_cached("SELECT min(seq) FROM event WHERE session = ?")?
-        .query_row([key], |row| row.get(0))?;
-    if oldest != Some(first) {
+        .prepare_cached("SELECT min(id) FROM live WHERE id BETWEEN ? AND ?")?
+        .query_row(event_id::all(key), |row| row.get(0))?;
+    let (from, to) = (event_id::of(key, first), event_id::of(key, last));
+    if oldest != Some(from) {
         return Ok(());
     }
     connection
         .prepare_cached(
             "INSERT INTO segment (session, first_seq, last_seq, contents, payloads) VALUES (?, ?, ?, ?, ?)",
         )?
-        .execute(params![key, first, last, packed.contents, packed.payloads])?;
+        .execute(params![key, signed(first.0), signed(last.0), packed.contents, packed.payloads])?;
     connection
-        .prepare_cached("DELETE FROM event WHERE session = ? AND seq BETWEEN ? AND ?")?
-        .execute([key, first, last])
+        .prepare_cached("DELETE FROM live WHERE id BETWEEN ? AND ?")?
+        .execute([from, to])
         .map(drop)
 }
 
@@ -138,11 +142,11 @@ pub(super) fn next_unsealed(
         .prepare_cached(
             "SELECT s.key, l.pid, coalesce(l.started, 0), coalesce(l.host, '')
              FROM session s LEFT JOIN lease l ON l.session = s.key
-             WHERE s.key = (SELECT min(session) FROM event WHERE session > ?)",
+             WHERE s.key = (SELECT id >> 36 FROM live WHERE id > ? ORDER BY id LIMIT 1)",
         )
         .and_then(|mut statement| {
             statement
-                .query_row([after], |row| {
+                .query_row([event_id::all(after).1], |row| {
                     let pid: Option<u32> = row.get(1)?;
                     Ok((row.get(0)?, pid, row.get(2)?, row.get::<_, String>(3)?))
                 })

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use rusqlite::{OptionalExtension, params};
 
 use super::error::{Doing, StoreError};
-use super::index::{KEY_SHIFT, row_id};
+use super::event_id;
 use super::lineage::Part;
 use super::reader::Reader;
 use super::record::Row;
@@ -143,7 +143,7 @@ impl Reader {
         let (first, last) = match &query.session {
             Some(id) => {
                 let key = super::lease::key_of(&self.connection, &self.database, id)?;
-                (row_id(key, Seq(0)), row_id(key + 1, Seq(0)) - 1)
+                event_id::all(key)
             }
             None => (0, i64::MAX),
         };
@@ -157,7 +157,7 @@ impl Reader {
             if !seen.insert(id) {
                 continue;
             }
-            let (key, seq) = (id >> KEY_SHIFT, Seq(unsigned(id & ((1 << KEY_SHIFT) - 1))));
+            let (key, seq) = (event_id::key(id), event_id::seq(id));
             let known = session.take().filter(|(known, _)| *known == key);
             let (_, name) = session.insert(match known {
                 Some(known) => known,

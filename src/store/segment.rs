@@ -307,7 +307,7 @@ mod tests {
             for (row, seq) in rows.iter_mut().zip(first..) {
                 row.seq = Seq(seq);
             }
-            let packed = pack(&mut Encoder::new().unwrap(), &rows).unwrap();
+            let packed = pack(&mut Encoder::new(), &rows).unwrap();
             let mut decoder = Decoder::default();
             let contents = Contents::decode(&mut decoder, &packed.contents).unwrap();
             let run = contents.with(&mut decoder, Seq(first), &packed.payloads).unwrap();

@@ -130,6 +130,43 @@ pub(super) fn write_summary(
         .map(drop)
 }
 
+/// Writes where a session's journal ends, and in the same breath what the list shows of it.
+pub(super) fn write_head(
+    connection: &Connection,
+    key: i64,
+    head: Seq,
+    now: i64,
+    summary: Option<&SessionSummary>,
+) -> rusqlite::Result<()> {
+    let Some(summary) = summary else {
+        return connection
+            .prepare_cached("UPDATE session SET head_seq = ?2, updated_at = ?3 WHERE key = ?1")?
+            .execute(params![key, signed(head.0), now])
+            .map(drop);
+    };
+    connection
+        .prepare_cached(
+            "UPDATE session SET head_seq = ?2, updated_at = ?3, title = ?4, goal = ?5, workspace = ?6, status = ?7,
+             pattern = ?8, done = ?9, total = ?10, cost_micro = ?11, tokens = ?12, open_requests = ?13 WHERE key = ?1",
+        )?
+        .execute(params![
+            key,
+            signed(head.0),
+            now,
+            summary.title,
+            summary.goal,
+            summary.workspace,
+            summary.status,
+            summary.pattern,
+            summary.done,
+            summary.total,
+            signed(summary.cost.0),
+            signed(summary.tokens),
+            summary.open_requests,
+        ])
+        .map(drop)
+}
+
 const COLUMNS: &str = "SELECT s.id, s.created_at, s.updated_at, s.opened_at, s.title, s.goal, s.workspace, s.status,
     s.pattern, s.done, s.total, s.cost_micro, s.tokens, s.open_requests, s.head_seq, p.id, s.parent_seq,
     s.visibility, s.format, o.source FROM session s LEFT JOIN session p ON p.key = s.parent

@@ -77,8 +77,7 @@ pub(super) fn write_all(
     database: &Path,
     writes: &[SideWrite],
 ) -> Result<(), StoreError> {
-    let mut encoder =
-        Encoder::new().map_err(|error| StoreError::io("compressing for", database, error))?;
+    let mut encoder = Encoder::new();
     immediate(connection, database, WRITING, |transaction| {
         writes.iter().try_for_each(|write| apply(transaction, database, &mut encoder, write))
     })

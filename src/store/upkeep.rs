@@ -72,7 +72,7 @@ pub(super) fn sizes(connection: &Connection, place: &Place) -> Result<Sizes, Sto
         database: measure("PRAGMA page_count")? * page,
         log: fs::metadata(place.wal()).map_or(0, |metadata| metadata.len()),
         free: measure("PRAGMA freelist_count")? * page,
-        live_events: measure("SELECT count(*) FROM event")?,
+        live_events: measure("SELECT count(*) FROM live")?,
         segments: measure("SELECT count(*) FROM segment")?,
         segment_bytes: measure(
             "SELECT coalesce(sum(length(contents) + length(payloads)), 0) FROM segment",
@@ -91,7 +91,7 @@ pub(super) fn sizes(connection: &Connection, place: &Place) -> Result<Sizes, Sto
 pub(super) fn session_bytes(reader: &Reader) -> Result<BTreeMap<SessionId, u64>, StoreError> {
     const SQL: &str = "SELECT id,
         coalesce((SELECT sum(length(contents) + length(payloads)) FROM segment WHERE session = key), 0)
-        + coalesce((SELECT sum(length(payload)) FROM event WHERE session = key), 0)
+        + coalesce((SELECT sum(length(payload)) FROM live WHERE id BETWEEN (key << 36) AND ((key + 1) << 36) - 1), 0)
         + coalesce((SELECT sum(length(payload)) FROM checkpoint WHERE session = key), 0)
         FROM session WHERE visibility = 0";
     let (connection, database) = reader.connection();
@@ -180,7 +180,8 @@ fn spans(connection: &Connection) -> rusqlite::Result<Vec<Span>> {
 /// Walks over sealed runs and live rows and names the first event that is not where it should be.
 fn gap(connection: &Connection, span: &Span) -> rusqlite::Result<Option<String>> {
     const SQL: &str = "SELECT first_seq, last_seq FROM segment WHERE session = ?1
-        UNION ALL SELECT seq, seq FROM event WHERE session = ?1 ORDER BY 1";
+        UNION ALL SELECT id & 0xfffffffff, id & 0xfffffffff FROM live
+        WHERE id BETWEEN (?1 << 36) AND ((?1 + 1) << 36) - 1 ORDER BY 1";
     let mut expected = span.first;
     let mut statement = connection.prepare_cached(SQL)?;
     let mut runs = statement.query([span.key])?;
@@ -248,7 +249,7 @@ fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
     let mut deleted = 0;
     for (sql, chunk) in [
         (
-            "DELETE FROM event WHERE session = ?1 AND seq IN (SELECT seq FROM event WHERE session = ?1 LIMIT ?2)",
+            "DELETE FROM live WHERE id IN (SELECT id FROM live WHERE id BETWEEN (?1 << 36) AND ((?1 + 1) << 36) - 1 LIMIT ?2)",
             CHUNK,
         ),
         (

@@ -1,7 +1,6 @@
 //! The writer thread: takes everything that is queued, commits it as one transaction, then tells everyone who waits.
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
@@ -38,9 +37,9 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, place: Place) -> io::Result<Self> {
-        let (encoder, chores) = (Encoder::new()?, Chores::new()?);
-        Ok(Self { connection, place, encoder, chores, health: None, poisoned: HashMap::new() })
+    pub(super) fn new(connection: Connection, place: Place) -> Self {
+        let (encoder, chores) = (Encoder::new(), Chores::new());
+        Self { connection, place, encoder, chores, health: None, poisoned: HashMap::new() }
     }
 
     /// Works until it is told to close, or until nobody is left who could tell.

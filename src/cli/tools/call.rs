@@ -138,7 +138,7 @@ pub(super) async fn call(
     let workspace = Workspace::open(&directory, &app.settings.tools.roots, &places)
         .map_err(|error| Problem::usage(error.message))?;
     let scope = format!("workspace:{}", workspace.root().display());
-    let services = StoreServices::new(store.reader()?);
+    let services = StoreServices::new(&store);
     let toolbox = Toolbox::new(Parts {
         registry,
         servers: servers.clone(),

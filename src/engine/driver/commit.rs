@@ -51,6 +51,7 @@ impl Driver {
         let ack = self.journal.append(batch).await?;
         self.sent = self.state.seq;
         self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
+        self.publish();
         for job in std::mem::take(&mut self.early) {
             self.start_job(job);
         }
@@ -61,10 +62,18 @@ impl Driver {
         let batch = self.unacknowledged.pop_front();
         result?;
         if let Some(batch) = batch {
-            self.published.send_replace(batch.head);
+            self.durable = Some(batch.head);
             batch.starts.into_iter().for_each(|start| self.start(start));
         }
         Ok(())
+    }
+
+    /// Tells whoever looks at the session how far it is durable. To wake them takes a while, so that the next batch is
+    /// sent first where there is one.
+    pub(super) fn publish(&mut self) {
+        if let Some(head) = self.durable.take() {
+            self.published.send_replace(head);
+        }
     }
 
     pub(super) fn start(&mut self, start: Start) {

@@ -83,6 +83,8 @@ pub(super) struct Driver {
     options: EngineOptions,
     inbox: mpsc::Receiver<Command>,
     published: watch::Sender<Seq>,
+    /// The last durable event, until it is published.
+    durable: Option<Seq>,
     reports_in: mpsc::Sender<(CallId, CallReport)>,
     reports: mpsc::Receiver<(CallId, CallReport)>,
     workers: JoinSet<()>,
@@ -144,6 +146,7 @@ impl Driver {
             options,
             inbox,
             published,
+            durable: None,
             reports_in,
             reports,
             workers: JoinSet::new(),
@@ -179,6 +182,7 @@ impl Driver {
     /// Works until the session is closed. A panic in here ends the run, and the journal says why.
     pub(super) async fn run(mut self, first: Vec<Event>) -> Result<(), EngineError> {
         let worked = AssertUnwindSafe(self.work(first)).catch_unwind().await;
+        self.publish();
         self.options.runner.close().await;
         match worked {
             Ok(ended) => ended,
@@ -234,6 +238,8 @@ impl Driver {
             () = tokio::time::sleep(pause.unwrap_or_default()), if pause.is_some() => self.on_timer(),
             () = tokio::time::sleep(patience.unwrap_or_default()), if patience.is_some() => self.on_silence(),
             () = tokio::time::sleep(ADAPT_EVERY), if self.options.adapt_jobs && !self.running.is_empty() => self.adapt(),
+            // What the last commit started may have something to say at once; only then is there time to publish.
+            () = tokio::task::yield_now(), if self.durable.is_some() => self.publish(),
         }
         Ok(())
     }

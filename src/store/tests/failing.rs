@@ -44,7 +44,7 @@ fn a_transaction_that_fails_half_way_keeps_nothing_and_stops_its_sessions() {
     let (one, two) = (start(&store, "a1"), start(&store, "b2"));
     execute(
         &store,
-        "CREATE TEMP TRIGGER failing BEFORE INSERT ON main.event WHEN new.seq = 3
+        "CREATE TEMP TRIGGER failing BEFORE INSERT ON main.live WHEN new.id & 0xfffffffff = 3
          BEGIN SELECT RAISE(ROLLBACK, 'injected'); END",
     );
     for journal in [&one, &two] {

@@ -4,6 +4,7 @@ mod child;
 mod crash;
 mod failing;
 mod journal;
+mod moving;
 mod opening;
 mod sealing;
 mod sessions;
