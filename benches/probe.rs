@@ -57,7 +57,8 @@ fn starts(empty: &Path, medium: &Path, kept: &mut Kept) {
         peer.push(Terminal::start(&Program::minimal()).first(minimal::READY));
         home.push(Terminal::start(&Program::ours(empty, &[])).first("Esc leave the box"));
         let resume = Program::ours(medium, &["resume", "last"]);
-        session.push(Terminal::start(&resume).first("? help"));
+        // Full is with the graph of the plan.
+        session.push(Terminal::start(&resume).first_without("? help", "laying it out"));
     }
     println!(
         "start to first full frame, median of {STARTS}, {}x{}",

@@ -81,6 +81,12 @@ impl Terminal {
         self.until(words).duration_since(self.began)
     }
 
+    /// The time from the start until the screen shows some words and others no longer.
+    pub fn first_without(&mut self, words: &str, others: &str) -> Duration {
+        let shown = |screen: &str| screen.contains(words) && !screen.contains(others);
+        self.when(shown).duration_since(self.began)
+    }
+
     /// The time from a key until the screen shows some words.
     pub fn key(&mut self, key: &str, words: &str) -> Duration {
         // Keys come when they come, not in step with the frames of either side.
@@ -106,14 +112,18 @@ impl Terminal {
 
     /// When the piece arrived after which the screen shows some words.
     fn until(&mut self, words: &str) -> Instant {
+        self.when(|screen| screen.contains(words))
+    }
+
+    fn when(&mut self, shown: impl Fn(&str) -> bool) -> Instant {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok((at, bytes)) = self.pieces.recv_timeout(left) else {
-                panic!("no {words:?} on the screen:\n{}", self.parser.screen().contents());
+                panic!("not what was waited for:\n{}", self.parser.screen().contents());
             };
             self.parser.process(&bytes);
-            if self.parser.screen().contents().contains(words) {
+            if shown(&self.parser.screen().contents()) {
                 return at;
             }
         }

@@ -234,7 +234,7 @@ impl Screen {
 
     /// Leaves what takes long for the second frame.
     pub(crate) fn open_quickly(&mut self) {
-        let revision = self.shown.as_deref().unwrap_or(&self.latest).plan.current.as_deref();
+        let revision = self.shown.as_deref().unwrap_or(&self.latest).plan.current.as_ref();
         self.graph.put_off(revision);
     }
 

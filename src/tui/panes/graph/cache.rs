@@ -1,6 +1,8 @@
 //! The layout and the drawings of a plan, kept beside the screen and made once for each revision.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use crate::model::{Digest, TaskId, TaskNode};
 use crate::planning::drawing::{Drawing, Flow, Size, Viewport, Zoom};
@@ -64,15 +66,19 @@ pub(crate) struct GraphCache {
     pub(crate) view: Viewport,
     /// The layout is left for later.
     waits: bool,
+    /// Who makes it meanwhile.
+    pending: Option<JoinHandle<Placed>>,
 }
 
 impl GraphCache {
-    /// Leaves the layout of a large plan for later, so that a screen which opens shows the rest at once.
-    pub(crate) fn put_off(&mut self, revision: Option<&PlanRevision>) {
-        self.waits = revision.is_some_and(|revision| {
-            let (tasks, layers) = (revision.plan.tasks.len(), revision.facts.layers as usize);
-            tasks >= LARGE && tasks >= BROAD * layers
-        });
+    /// Has a large plan laid out beside what else it takes to open a screen, which shows the rest at once.
+    pub(crate) fn put_off(&mut self, revision: Option<&Arc<PlanRevision>>) {
+        let Some(revision) = revision.filter(|revision| is_large(revision)).cloned() else {
+            return;
+        };
+        self.waits = true;
+        let layout = move || Placed::new(&revision, None);
+        self.pending = std::thread::Builder::new().name("layout".to_owned()).spawn(layout).ok();
     }
 
     /// Whether a layout was left for later.
@@ -89,6 +95,10 @@ impl GraphCache {
     pub(crate) fn place(&mut self, revision: Option<&PlanRevision>) {
         if self.waits {
             return;
+        }
+        // One that could not be made is made here.
+        if let Some(Ok(placed)) = self.pending.take().map(JoinHandle::join) {
+            self.placed = Some(placed);
         }
         let Some(revision) = revision else {
             self.placed = None;
@@ -170,6 +180,11 @@ impl GraphCache {
         self.drawing()
             .map_or(without, |drawing| drawing.height.clamp(1, i32::from(MOST_ROWS)) as u16)
     }
+}
+
+fn is_large(revision: &PlanRevision) -> bool {
+    let (tasks, layers) = (revision.plan.tasks.len(), revision.facts.layers as usize);
+    tasks >= LARGE && tasks >= BROAD * layers
 }
 
 impl Placed {
