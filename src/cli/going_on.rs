@@ -3,10 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 
-use super::session::{Errand, answering, attend, block_on, left, take_up_shown, watch_all};
+use super::session::{
+    Errand, answering, attend, block_on, left, reason_of, take_up_shown, watch_all,
+};
 use super::{Exit, Shared};
 use crate::app::desk::bookmarks;
 use crate::app::{self, App, ReadyPlan, Taking};
@@ -18,6 +21,9 @@ use crate::replay::{History, JournalSource};
 use crate::state::{SessionState, TaskStatus};
 use crate::store::Store;
 use crate::tui::{self, Bookmark, SessionView};
+
+/// How long one waits without a word.
+const SILENCE: Duration = Duration::from_millis(500);
 
 /// What the person wants beside going on.
 #[derive(Debug, Default)]
@@ -102,6 +108,7 @@ async fn at_once(
         start_at: None,
         note: None,
     };
+    let commands = line.commands();
     let answers = std::mem::take(&mut wishes.answers);
     let (own_shared, own_app) = (shared.clone(), app.clone());
     let taking = async move {
@@ -119,12 +126,19 @@ async fn at_once(
         // The screen is polled first, and that draws it: nothing that follows holds it up.
         biased;
         shown = &mut showing => {
-            let (store, handle) = taking.await?;
+            // Whoever takes it up finds this first, and starts nothing.
+            let _ = commands.try_send(Command::Close { why: reason_of(&shown) });
+            drop(commands);
+            let Some(taken) = unless_interrupted(taking).await else {
+                return Ok(Exit::for_signal("SIGINT"));
+            };
+            let (store, handle) = taken?;
             (store, handle, shown)
         }
         // An error ends the screen with this function, before it is printed.
         taken = &mut taking => {
             let (store, handle) = taken?;
+            drop(commands);
             let flags = answering(&store, &handle, answers)?;
             let shown = showing.await;
             drop(flags);
@@ -138,6 +152,20 @@ async fn at_once(
     }
     store.close();
     Ok(exit)
+}
+
+/// Waits for something that another process may hold up, and says so; `None` if the person has enough of it.
+async fn unless_interrupted<T>(work: impl Future<Output = T>) -> Option<T> {
+    tokio::pin!(work);
+    let told = tokio::time::timeout(SILENCE, &mut work).await;
+    if let Ok(done) = told {
+        return Some(done);
+    }
+    super::tell("waiting for another process that writes to the store; Ctrl-C leaves");
+    tokio::select! {
+        done = work => Some(done),
+        _ = tokio::signal::ctrl_c() => None,
+    }
 }
 
 /// Takes a session up and passes on what the person wants of it.

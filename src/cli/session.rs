@@ -364,13 +364,9 @@ async fn watch(
     left(store, handle, shown).await
 }
 
-/// Closes a session whose screen was left, and says what that means for the exit code and which fork was made.
-pub(super) async fn left(
-    store: &Store,
-    handle: SessionHandle,
-    shown: Result<tui::Exit, TuiError>,
-) -> anyhow::Result<(Exit, Option<SessionId>)> {
-    let why = match &shown {
+/// Why a session is closed whose screen ended so.
+pub(super) fn reason_of(shown: &Result<tui::Exit, TuiError>) -> CloseReason {
+    match shown {
         Ok(tui::Exit { reason: ExitReason::Signal(signal), .. }) => {
             CloseReason::Signal { signal: (*signal).to_owned() }
         }
@@ -378,7 +374,16 @@ pub(super) async fn left(
             CloseReason::Signal { signal: "SIGHUP".to_owned() }
         }
         _ => CloseReason::Quit,
-    };
+    }
+}
+
+/// Closes a session whose screen was left, and says what that means for the exit code and which fork was made.
+pub(super) async fn left(
+    store: &Store,
+    handle: SessionHandle,
+    shown: Result<tui::Exit, TuiError>,
+) -> anyhow::Result<(Exit, Option<SessionId>)> {
+    let why = reason_of(&shown);
     // Whatever happened to the screen, the session is closed in good order first.
     let _ = handle.commands.send(Command::Close { why: why.clone() }).await;
     let id = handle.id.clone();

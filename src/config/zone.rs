@@ -4,14 +4,20 @@
 //! and reads that one file; whatever is unusual is left to the library.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 
 const ZONES: &str = "/usr/share/zoneinfo";
 const LOCAL: &str = "/etc/localtime";
 
-/// The time zone that `TZ` or the system names.
+/// The time zone that `TZ` or the system names, read once.
 pub fn time_zone() -> TimeZone {
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    ZONE.get_or_init(named_zone).clone()
+}
+
+fn named_zone() -> TimeZone {
     let set = std::env::var_os("TZ");
     let named = match &set {
         Some(name) => name.to_str().map(str::to_owned),

@@ -142,7 +142,9 @@ pub(super) fn next_unsealed(
         .prepare_cached(
             "SELECT s.key, l.pid, coalesce(l.started, 0), coalesce(l.host, '')
              FROM session s LEFT JOIN lease l ON l.session = s.key
-             WHERE s.key = (SELECT id >> 36 FROM live WHERE id > ? ORDER BY id LIMIT 1)",
+             WHERE s.key = (SELECT id >> 36 FROM live
+                            WHERE id > ? AND EXISTS (SELECT 1 FROM session WHERE key = id >> 36)
+                            ORDER BY id LIMIT 1)",
         )
         .and_then(|mut statement| {
             statement

@@ -244,7 +244,11 @@ impl Loop {
 
     /// Input that is already there.
     fn waiting(&mut self) -> Option<Typed> {
-        self.input.as_mut().and_then(Input::waiting)
+        let typed = self.input.as_mut().and_then(Input::waiting);
+        if typed.is_some() {
+            self.next_records = None;
+        }
+        typed
     }
 
     /// Waits for whatever comes first. Input goes before records, so that a busy run never holds up a key.

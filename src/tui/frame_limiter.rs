@@ -1,11 +1,11 @@
-//! Joins redraw requests: at most thirty frames a second for what happens by itself, one at once for what the person
+//! Joins redraw requests: at most twenty frames a second for what happens by itself, one at once for what the person
 //! does, none without a reason.
 
 use std::time::{Duration, Instant};
 
 /// The least time between two frames that nobody asked for. A key that comes while one is drawn waits for it, so there are no
 /// more of them than the eye follows.
-pub(crate) const FRAME: Duration = Duration::from_micros(33_333);
+pub(crate) const FRAME: Duration = Duration::from_millis(50);
 
 /// Decides when to draw. Pure: the time comes in as an argument.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_thirty_frames_fit_into_a_second() {
+    fn at_most_twenty_frames_fit_into_a_second() {
         let mut limiter = FrameLimiter::default();
         let start = Instant::now();
         let drawn = (0..1000)
@@ -105,6 +105,6 @@ mod tests {
                 limiter.take(start + Duration::from_millis(*step))
             })
             .count();
-        assert!(drawn <= 30, "{drawn} frames");
+        assert!(drawn <= 20, "{drawn} frames");
     }
 }

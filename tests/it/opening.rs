@@ -94,3 +94,38 @@ fn a_workspace_that_is_gone_is_said_without_a_screen() {
     assert!(raw.contains("is not there"), "{raw}");
     assert!(!raw.contains("\x1b[?1049h"), "{raw:?}");
 }
+
+#[test]
+fn whoever_leaves_at_once_starts_nothing_of_a_run_that_goes_on() {
+    let place = Place::new();
+    let task = |id: &str| {
+        format!(
+            "[[tasks]]\nid = \"{id}\"\ndescription = \"Wait\"\nrun = {{ shell = \"sleep 600\" }}\n"
+        )
+    };
+    let tasks: String = ["a", "b", "c", "d", "e", "f"].map(task).concat();
+    let plan = place.plan(&format!("title = \"Wait\"\n{tasks}"));
+    let mut terminal = Terminal::start(&place, &["run", &plan, "--yes", "--jobs", "1"], 24, 80);
+    terminal.shows("running 1 of 1");
+    terminal.press_until("q", "interrupts the run");
+    terminal.keys("y");
+    assert_eq!(terminal.end().0, 130);
+    let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
+    let before = events(&place, &id, "intended");
+    // Somebody else writes, so that the session cannot be taken up before it is left.
+    let other = rusqlite::Connection::open(place.data().join("planwright.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut terminal = Terminal::start(&place, &["resume", "last", "--jobs", "1"], 24, 80);
+    terminal.keys("q");
+    terminal.shows("waiting for another process");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_restored(&terminal.end().1);
+    assert_eq!(events(&place, &id, "intended"), before, "nothing was started");
+    // Whoever does not want to wait need not.
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut terminal = Terminal::start(&place, &["resume", "last"], 24, 80);
+    terminal.keys("q");
+    terminal.shows("Ctrl-C leaves");
+    terminal.keys("\x03");
+    assert_eq!(terminal.end().0, 130);
+}

@@ -13,6 +13,8 @@ pub(crate) enum Place {
     Card,
     /// An open request of now has the focus; in the past these keys move in time.
     OpenCard,
+    /// A failed task has the focus.
+    Failed,
     /// The shown moment is the past.
     Replay,
     /// The home screen.
@@ -138,6 +140,11 @@ actions! {
     Terms "terms" Card Look ["v"] "confidence, its terms";
     NextRequest "next_request" Card Decide ["n"] "next request";
     PreviousRequest "previous_request" Card Decide ["N"] "previous request";
+    RetryFailed "retry_failed" Failed Decide ["R"] "retry what failed";
+    RetryFailedWithDependents "retry_failed_with_dependents" Failed Decide ["D"] "with dependents";
+    SkipFailed "skip_failed" Failed Decide ["S"] "skip what failed";
+    NextFailed "next_failed" Failed Decide ["n"] "next card";
+    PreviousFailed "previous_failed" Failed Decide ["N"] "previous card";
     Done "done" Graph Decide ["a"] "your task is done";
     Retry "retry" Graph Decide ["R"] "retry";
     RetryWithDependents "retry_with_dependents" Graph Decide ["D"] "with dependents";

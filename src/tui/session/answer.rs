@@ -32,7 +32,7 @@ impl Screen {
             return self.say(why);
         }
         let Some(request) = current(&self.latest, &self.ui) else {
-            return self.treat_failed(action);
+            return self.say("no request is open");
         };
         let id = request.id;
         let Some(row) = answer_rows(request).into_iter().find(|row| row.action == action) else {
@@ -54,15 +54,37 @@ impl Screen {
         self.give(id, &row)
     }
 
-    /// What a key of the panel does about the failed task in it.
-    fn treat_failed(&mut self, action: Action) -> Flow {
-        if approval::failed(&self.latest, &self.ui).is_none() {
-            return self.say("no request is open");
+    /// The failed task in the panel, once it was on the screen for a moment and nothing was sent about it yet.
+    fn shown_failed(&self) -> Option<TaskId> {
+        let task = approval::turned_to_failed(&self.latest, &self.ui)?;
+        let settled = |at| between(at, (self.clock)()) >= SETTLE;
+        let ready = self.ui.card.shown_at.is_some_and(settled) && !self.ui.card.sent;
+        ready.then(|| task.clone())
+    }
+
+    /// Retries the failed task in the panel.
+    pub(super) fn retry_failed(&mut self, with_dependents: bool) -> Flow {
+        if let Some(why) = self.cannot_act() {
+            return self.say(why);
         }
-        match action {
-            Action::Again => self.retry(false),
-            Action::PassOver => self.skip(),
-            _ => self.say("a failed task is retried or skipped"),
+        let Some(task) = self.shown_failed() else { return Flow::Idle };
+        let words = if with_dependents {
+            format!("retry {task} with dependents")
+        } else {
+            format!("retry {task}")
+        };
+        self.ui.card.sent = true;
+        self.send(Command::RetryTask { task, with_dependents }, words)
+    }
+
+    /// Asks how the failed task in the panel is skipped.
+    pub(super) fn skip_failed(&mut self) -> Flow {
+        if let Some(why) = self.cannot_act() {
+            return self.say(why);
+        }
+        match self.shown_failed() {
+            Some(task) => self.ask_skip(&task),
+            None => Flow::Idle,
         }
     }
 

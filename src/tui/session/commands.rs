@@ -142,9 +142,14 @@ impl Screen {
         if matches!(status, TaskStatus::Done | TaskStatus::Skipped(_)) {
             return self.say(format!("{task} is {}, there is nothing to skip", status.word()));
         }
+        self.ask_skip(&task)
+    }
+
+    /// Asks whether what needs a task goes with it.
+    pub(super) fn ask_skip(&mut self, task: &TaskId) -> Flow {
         let alone = Command::SkipTask { task: task.clone(), with_dependents: false };
         let dependents =
-            self.latest.tasks.position(&task).map(|task| self.latest.tasks.descendants(task));
+            self.latest.tasks.position(task).map(|task| self.latest.tasks.descendants(task));
         let names: Vec<&str> =
             dependents.iter().flatten().map(|task| self.latest.tasks.id(*task).as_str()).collect();
         let all = Command::SkipTask { task: task.clone(), with_dependents: true };

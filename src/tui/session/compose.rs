@@ -87,9 +87,11 @@ impl Screen {
         if request.is_none() && self.latest.plan.current.is_none() && !self.latest.planning.begun {
             return self.say("there is no plan to change yet");
         }
-        // About the failed task in the panel, unless others are marked.
-        if request.is_none() && self.ui.focus == Focus::Approval && self.ui.marks.is_empty() {
-            self.ui.marks.extend(self.nodes());
+        if request.is_none()
+            && !self.latest.planning.begun
+            && let Some(why) = approval::cannot_revise(&self.latest)
+        {
+            return self.say(why);
         }
         self.compose(Topic::Changes { request })
     }
@@ -144,7 +146,7 @@ impl Screen {
                 .into_iter()
                 .collect(),
             Focus::Approval if current(&self.latest, &self.ui).is_none() => {
-                approval::failed(&self.latest, &self.ui).into_iter().cloned().collect()
+                approval::turned_to_failed(&self.latest, &self.ui).into_iter().cloned().collect()
             }
             Focus::Trace | Focus::Approval => Vec::new(),
         }

@@ -95,16 +95,12 @@ impl Screen {
     /// A request that is gone gives way to the next one.
     fn settle_card(&mut self) {
         let id = current(self.state(), &self.ui).map(|request| request.id);
-        let failed = approval::turned_to_failed(self.state(), &self.ui).cloned();
+        let failed = approval::failed(self.state(), &self.ui);
+        // What is in the panel stays there until it is settled or the person turns to another.
+        let focused = self.ui.focus == Focus::Approval;
+        let failed = failed.filter(|_| id.is_none() && focused).cloned();
         if id != self.ui.card.request || failed != self.ui.card.failed {
             self.ui.card = CardUi { request: id, failed, ..CardUi::default() };
-        }
-        // The plan shows which task the card is about.
-        if id.is_none() && self.has_card() {
-            let task = approval::failed(self.state(), &self.ui).cloned();
-            if let Some(task) = task.filter(|task| self.ui.graph.selected.as_ref() != Some(task)) {
-                self.ui.select(task);
-            }
         }
     }
 

@@ -299,16 +299,13 @@ pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Plac
             places.push(Place::Graph);
         }
         Focus::Trace => places.push(Place::Trace),
-        // A failed task is retried or skipped as it is in the graph.
-        Focus::Approval if approval::failed(state, ui).is_some() => {
-            places.extend([Place::Card, Place::Graph]);
-        }
+        Focus::Approval if approval::failed(state, ui).is_some() => places.push(Place::Failed),
         Focus::Approval => {}
     }
     if mode.is_past() {
         // In the past nothing can be answered, so that its own keys go first.
         places.insert(0, Place::Replay);
-    } else if places.contains(&Place::Card) {
+    } else if places.contains(&Place::Card) || places.contains(&Place::Failed) {
         places.push(Place::OpenCard);
     }
     places.push(Place::Screen);

@@ -91,6 +91,10 @@ impl Screen {
                 let key = self.keymap.key(entry.action);
                 return Some(format!("only {key} in the panel of a request gives an answer"));
             }
+            Place::Failed if !here.contains(&Place::Failed) => {
+                return Some("no failed task is in the panel".to_owned());
+            }
+            Place::OpenCard if here.contains(&Place::Failed) => {}
             Place::Card | Place::OpenCard if !here.contains(&Place::Card) => {
                 return Some("no request has the focus".to_owned());
             }

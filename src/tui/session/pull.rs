@@ -6,6 +6,7 @@ use crate::model::{Seq, TaskId};
 use crate::replay::SourceError;
 use crate::state::{SessionState, TaskStatus};
 use crate::tui::overlays::Overlay;
+use crate::tui::panes::approval;
 use crate::tui::ui_state::Focus;
 
 /// How many records are folded before input is looked at again.
@@ -73,7 +74,8 @@ impl Screen {
                 }
             }
         }
-        if newest.is_none() && self.ui.focus == Focus::Approval && self.ui.card.request.is_some() {
+        let had_card = self.ui.card.request.is_some() || self.ui.card.failed.is_some();
+        if approval::cards(self.state()) == 0 && self.ui.focus == Focus::Approval && had_card {
             self.ui.focus = Focus::Graph;
         }
         if newest.is_none() {

@@ -1,14 +1,15 @@
 //! A failed task as a card in the panel.
 
-use super::fixture::{Fixture, Shown};
+use super::fixture::{Fixture, Shown, pass};
 use crate::event::Command;
-use crate::model::{SkipReason, TaskId};
+use crate::model::SkipReason;
 use crate::tui::ui_state::Focus;
 
 fn opened(fixture: &Fixture) -> Shown {
     let mut shown = fixture.live();
     shown.screen.ui.focus = Focus::Approval;
     shown.draw(120, 40);
+    pass(300);
     shown
 }
 
@@ -34,28 +35,53 @@ fn what_failed_is_told_with_its_effect_and_what_can_be_done() {
 
 #[test]
 fn the_keys_of_the_card_act_on_its_task() {
-    let mut shown = opened(&Fixture::failed());
-    shown.press(&["R", "D", "S", "a"]);
+    let sent = |keys: &[&str]| {
+        let mut shown = opened(&Fixture::failed());
+        shown.press(keys);
+        shown.sent()
+    };
     let retry = |with_dependents| Some(Command::RetryTask { task: "fuzz".into(), with_dependents });
-    assert_eq!(shown.sent(), retry(false));
-    assert_eq!(shown.sent(), retry(true));
+    assert_eq!(sent(&["R"]), retry(false));
+    assert_eq!(sent(&["D"]), retry(true));
     let skip = Command::SkipTask { task: "fuzz".into(), with_dependents: false };
-    assert_eq!(shown.sent(), Some(skip));
+    assert_eq!(sent(&["S", "a"]), Some(skip));
 }
 
 #[test]
-fn changes_are_wished_for_the_failed_task() {
+fn keys_act_on_the_card_that_was_seen_and_on_no_other() {
+    // Both come before a frame: the second was not meant for a card that nobody saw.
+    let mut shown = opened(&two_failed());
+    shown.press(&["n", "R", "D", "S"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.screen.ui.overlay.is_none());
+    // The selection in the graph is about the graph.
+    shown.screen.ui.select("bench".into());
+    shown.draw(120, 40);
+    pass(300);
+    shown.press(&["D"]);
+    let fuzz = Command::RetryTask { task: "fuzz".into(), with_dependents: true };
+    assert_eq!(shown.sent(), Some(fuzz));
+    // Pressed twice is meant once.
+    shown.press(&["D", "R"]);
+    assert_eq!(shown.sent(), None);
+}
+
+#[test]
+fn another_failure_does_not_push_the_card_aside() {
+    let mut shown = opened(&Fixture::running());
+    shown.grow(&two_failed());
+    assert!(shown.text(120, 40).contains("fuzz failed. What next?"));
+    shown.press(&["R"]);
+    let fuzz = Command::RetryTask { task: "fuzz".into(), with_dependents: false };
+    assert_eq!(shown.sent(), Some(fuzz));
+}
+
+#[test]
+fn a_plan_from_a_file_is_changed_in_the_file() {
     let mut shown = opened(&Fixture::failed());
     shown.press(&["r"]);
-    shown.type_text("use a smaller corpus");
-    shown.press(&["Enter"]);
-    match shown.sent() {
-        Some(Command::RequestChanges { text, nodes, .. }) => {
-            assert_eq!(text, "use a smaller corpus");
-            assert_eq!(nodes, [TaskId::from("fuzz")]);
-        }
-        other => panic!("{other:?}"),
-    }
+    assert!(shown.screen.ui.composer.is_none());
+    assert!(shown.text(120, 40).contains("--plan FILE"));
 }
 
 #[test]
@@ -88,6 +114,7 @@ fn a_task_that_is_retried_leaves_the_panel() {
     assert!(shown.text(120, 40).contains("fuzz failed. What next?"));
     shown.grow(&Fixture::running().start("fuzz"));
     assert!(!shown.text(120, 40).contains("What next?"));
+    assert_eq!(shown.screen.ui.focus, Focus::Graph);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn a_text_that_was_not_sent_is_kept() {
 
 #[test]
 fn without_a_request_changes_are_a_wish_of_their_own() {
-    let mut shown = Fixture::running().live();
+    let mut shown = scheduled().live();
     shown.draw(120, 40);
     shown.press(&["r"]);
     type_text(&mut shown, "drop the blog");

@@ -13,7 +13,7 @@ use crate::tui::context::PaneContext;
 use crate::tui::keymap::Action;
 use crate::tui::theme::Role;
 use crate::tui::ui_state::Focus;
-use crate::tui::widgets::{Line, piece, rule};
+use crate::tui::widgets::{Line, counted, piece, rule};
 
 /// Draws the rule and the line; on small screens the line alone, in a replay the rule alone.
 pub(super) fn draw(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -49,8 +49,9 @@ fn draw_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         return;
     }
     if let Some(task) = failed::latest(cx.state) {
-        let key = cx.keymap.key(Action::FocusNext);
-        line.right(&[piece(key, cx.style(Role::Key)), piece(" opens ", dim)]);
+        let back =
+            if cx.ui.focus == Focus::Graph { Action::FocusPrevious } else { Action::FocusNext };
+        line.right(&[piece(cx.keymap.key(back), cx.style(Role::Key)), piece(" opens ", dim)]);
         let more = match failed::cards(cx.state) {
             0 | 1 => String::new(),
             all => format!(" (and {} more failed)", all - 1),
@@ -100,6 +101,9 @@ fn past_words(cx: &PaneContext<'_>) -> String {
         count => format!(" · {count} answered before"),
     };
     match cx.state.requests.open.len() {
+        0 if failed::cards(cx.state) > 0 => {
+            format!("{} failed here{before}", counted(failed::cards(cx.state), "task"))
+        }
         0 => format!("no request open here{before}"),
         1 => format!("1 request open here{before}"),
         open => format!("{open} requests open here{before}"),

@@ -101,8 +101,10 @@ fn draw_failed(area: Rect, task: &TaskId, buf: &mut Buffer, cx: &PaneContext<'_>
     }
     draw_lines(parts.lines, buf, cx);
     let below = cx.card.below(cx.ui.card.scroll);
-    let remark = (below > 0).then(|| (format!("{} below", counted(below, "more line")), Role::Dim));
-    draw_below(parts, &rows, remark, buf, cx);
+    let past = cx.mode.is_past();
+    let remark = past.then(|| ("as it was then".to_owned(), Role::Dim));
+    let more = (below > 0).then(|| (format!("{} below", counted(below, "more line")), Role::Dim));
+    draw_below(parts, &rows, remark.or(more), buf, cx);
 }
 
 fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {

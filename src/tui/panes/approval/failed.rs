@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 
 use super::answers::AnswerRow;
 use super::content::{CardLine, labelled, paragraph, verbatim};
-use crate::model::{RunKind, TaskId};
+use crate::model::{PlanState, RunKind, TaskId};
 use crate::state::{SessionState, TaskStatus};
 use crate::text::units::counted;
 use crate::tui::clock::time_of_day;
@@ -111,10 +111,10 @@ pub(crate) fn rows(state: &SessionState, task: &TaskId) -> Vec<AnswerRow> {
     };
     let follow = match after[..] {
         [] => "nothing else was skipped for it".to_owned(),
-        [only] => format!("{} follows if it succeeds", state.tasks.id(only)),
-        _ => "what was skipped for it follows if it succeeds".to_owned(),
+        [only] => format!("then {}, unless something else holds it up", state.tasks.id(only)),
+        _ => "then what waits for nothing else".to_owned(),
     };
-    let mut rows = vec![row(Action::Again, "retry alone", follow)];
+    let mut rows = vec![row(Action::RetryFailed, "retry alone", follow)];
     let skip = match after[..] {
         [] => "asks first; what is left goes on",
         _ => "asks: it alone, or what needs it as well",
@@ -125,12 +125,23 @@ pub(crate) fn rows(state: &SessionState, task: &TaskId) -> Vec<AnswerRow> {
             _ => counted(after.len(), "task"),
         };
         let consequence = format!("{all} as well; what is done runs again");
-        rows.push(row(Action::RetryWithDependents, "retry with dependents", consequence));
+        rows.push(row(Action::RetryFailedWithDependents, "retry with dependents", consequence));
     }
-    rows.push(row(Action::PassOver, "skip", skip.to_owned()));
+    rows.push(row(Action::SkipFailed, "skip", skip.to_owned()));
     let changes = "the plan is revised; done tasks stay done";
-    rows.push(row(Action::RequestChanges, "request changes", changes.to_owned()));
+    let mut revise = row(Action::RequestChanges, "request changes", changes.to_owned());
+    revise.unavailable = cannot_revise(state);
+    rows.push(revise);
     rows
+}
+
+/// Why the plan cannot be revised by words, if so.
+pub(crate) fn cannot_revise(state: &SessionState) -> Option<String> {
+    let planning = &state.planning;
+    if !planning.begun {
+        return Some("it came from a file: change that, then resume with --plan FILE".to_owned());
+    }
+    (planning.place.state != PlanState::Complete).then(|| "the plan is being worked on".to_owned())
 }
 
 /// The rule above the card.

@@ -18,8 +18,8 @@ pub(crate) use closed::subject;
 pub(crate) use content::{CardCache, Shown, assumed_words, judgement};
 pub(crate) use draw::ApprovalPane;
 pub(crate) use failed::{
-    all as failed_tasks, cards, effect as effect_of_failure, failed, lines as failed_lines,
-    rows as failed_rows, turned_to as turned_to_failed,
+    all as failed_tasks, cannot_revise, cards, effect as effect_of_failure, failed,
+    lines as failed_lines, rows as failed_rows, turned_to as turned_to_failed,
 };
 pub(crate) use policy::{ROWS as POLICY_ROWS, draw as draw_policy};
 
