@@ -139,7 +139,7 @@ pub(crate) fn rows(state: &SessionState, task: &TaskId) -> Vec<AnswerRow> {
 pub(crate) fn cannot_revise(state: &SessionState) -> Option<String> {
     let planning = &state.planning;
     if !planning.begun {
-        return Some("it came from a file: change that, then resume with --plan FILE".to_owned());
+        return Some("from a file: change it by resume --plan FILE".to_owned());
     }
     (planning.place.state != PlanState::Complete).then(|| "the plan is being worked on".to_owned())
 }
