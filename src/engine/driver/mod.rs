@@ -198,14 +198,11 @@ impl Driver {
         for event in first {
             self.say(event);
         }
-        // What was wished for before there was a driver comes first: whoever left meanwhile has nothing started.
-        while self.closing.is_none()
-            && let Ok(command) = self.inbox.try_recv()
-        {
-            match command {
-                Command::Close { why } => self.close(why),
-                command => self.on_command(&command),
-            }
+        // Whoever left before there was a driver has nothing started.
+        match self.inbox.try_recv() {
+            Ok(Command::Close { why }) => self.close(why),
+            Ok(command) => self.on_command(&command),
+            Err(_) => {}
         }
         loop {
             self.carry_on();
