@@ -150,7 +150,8 @@ fn failed(task: &TaskId, cx: &PaneContext<'_>) -> Vec<Hint> {
     let mut hints: Vec<Hint> = Vec::new();
     if cx.can_act {
         let rows = approval::failed_rows(cx.state, task);
-        hints.extend(rows.into_iter().map(|row| (cx.keymap.key(row.action), row.label.into())));
+        let rows = rows.into_iter().filter(|row| row.unavailable.is_none());
+        hints.extend(rows.map(|row| (cx.keymap.key(row.action), row.label.into())));
     }
     if approval::cards(cx.state) > 1 {
         hints.push((cx.keymap.key(Action::NextRequest), "next".into()));
