@@ -4,6 +4,7 @@
 //! becomes an [`UnknownEvent`] that is written back byte for byte.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -14,7 +15,7 @@ use super::{
     AgentEvent, ApprovalEvent, CallEvent, Event, PlanEvent, PlanningEvent, RunEvent, SessionEvent,
     Stream, TaskEvent,
 };
-use crate::model::CallId;
+use crate::model::{CallId, Digest, GraphFacts, Normalization, Plan};
 
 /// An event of a kind that this version does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,7 +129,7 @@ impl Envelope<'_> {
         let body = self.body.get();
         match &*self.topic {
             "session" => serde_json::from_str(body).map(Event::Session).ok(),
-            "plan" => serde_json::from_str(body).map(Event::Plan).ok(),
+            "plan" => proposed(body).or_else(|| serde_json::from_str(body).ok()).map(Event::Plan),
             "approval" => serde_json::from_str(body).map(Event::Approval).ok(),
             "run" => serde_json::from_str(body).map(Event::Run).ok(),
             "task" => serde_json::from_str(body).map(Event::Task).ok(),
@@ -153,6 +154,25 @@ fn output(body: &str) -> Option<CallEvent> {
     }
     let Output { call, stream, text } = serde_json::from_str(body).ok()?;
     Some(CallEvent::Output { call, stream, text })
+}
+
+/// The same for plans, which are the largest events, and the first that a screen needs.
+fn proposed(body: &str) -> Option<PlanEvent> {
+    #[derive(Deserialize)]
+    struct Proposed {
+        revision: u32,
+        hash: Digest,
+        plan: Arc<Plan>,
+        facts: Arc<GraphFacts>,
+        #[serde(default)]
+        normalization: Vec<Normalization>,
+    }
+    if !body.starts_with(r#"{"kind":"proposed","#) {
+        return None;
+    }
+    let Proposed { revision, hash, plan, facts, normalization } =
+        serde_json::from_str(body).ok()?;
+    Some(PlanEvent::Proposed { revision, hash, plan, facts, normalization })
 }
 
 impl<'de> Deserialize<'de> for Event {
