@@ -33,7 +33,7 @@ fn page_of(seq: Seq) -> u64 {
 /// Reads any moment of a session.
 pub struct History {
     source: Box<dyn RecordSource>,
-    pages: VecDeque<(u64, Arc<[Record]>)>,
+    pages: VecDeque<(u64, Vec<Record>)>,
     states: VecDeque<Arc<SessionState>>,
 }
 
@@ -83,20 +83,18 @@ impl History {
         Ok(self.source.records(plan..=plan)?.pop())
     }
 
-    /// A page that holds `offset` if the journal does. A page that was cut off by the end of a live journal is read again.
-    fn page(&mut self, number: u64, offset: usize) -> Result<Arc<[Record]>, SourceError> {
-        if let Some(at) = self.pages.iter().position(|(kept, _)| *kept == number)
-            && let Some((kept, page)) = self.pages.remove(at)
-            && offset < page.len()
-        {
-            self.pages.push_front((kept, Arc::clone(&page)));
-            return Ok(page);
+    /// A page that holds `offset` if the journal does. One that was cut off by the end of a live journal is continued.
+    fn page(&mut self, number: u64, offset: usize) -> Result<&[Record], SourceError> {
+        let kept = self.pages.iter().position(|(kept, _)| *kept == number);
+        let kept = kept.and_then(|at| self.pages.remove(at));
+        let mut page = kept.map_or_else(Vec::new, |(_, page)| page);
+        if page.len() <= offset {
+            let next = Seq(number * PAGE + 1 + page.len() as u64);
+            page.extend(self.source.records(next..=Seq((number + 1) * PAGE))?);
         }
-        let first = number * PAGE + 1;
-        let page: Arc<[Record]> = self.source.records(Seq(first)..=Seq(first + PAGE - 1))?.into();
-        self.pages.push_front((number, Arc::clone(&page)));
+        self.pages.push_front((number, page));
         self.pages.truncate(PAGES);
-        Ok(page)
+        Ok(self.pages.front().map_or(&[], |(_, page)| page))
     }
 
     /// The state after an event: the nearest fold at hand plus the records since.
@@ -222,6 +220,48 @@ mod tests {
             assert_eq!(history.record(Seq(length)).unwrap().as_ref(), records.last());
             assert!(counts.lock().unwrap()[1..].iter().all(|count| *count == 1));
         }
+    }
+
+    /// A journal that somebody writes to; counts the records that are read.
+    #[derive(Clone, Default)]
+    struct Growing(Arc<std::sync::Mutex<(Vec<Record>, usize)>>);
+
+    impl RecordSource for Growing {
+        fn head(&mut self) -> Result<Seq, SourceError> {
+            Ok(Seq(self.0.lock().unwrap().0.len() as u64))
+        }
+
+        fn records(
+            &mut self,
+            range: std::ops::RangeInclusive<Seq>,
+        ) -> Result<Vec<Record>, SourceError> {
+            let mut inner = self.0.lock().unwrap();
+            let found: Vec<Record> =
+                inner.0.iter().filter(|record| range.contains(&record.seq)).cloned().collect();
+            inner.1 += found.len();
+            Ok(found)
+        }
+
+        fn checkpoint(&mut self, _at: Seq) -> Result<Option<Vec<u8>>, SourceError> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn a_growing_journal_is_read_once_however_often_one_looks() {
+        let source = Growing::default();
+        let mut history = History::new(source.clone());
+        for seq in 1..=3 * PAGE / 2 {
+            let event = crate::event::SessionEvent::AnomalyNoted { what: format!("event {seq}") };
+            let record = Record::new(Seq(seq), jiff::Timestamp::UNIX_EPOCH, event);
+            assert_eq!(history.record(Seq(seq)).unwrap(), None, "not written yet");
+            source.0.lock().unwrap().0.push(record.clone());
+            assert_eq!(history.record(Seq(seq)).unwrap(), Some(record));
+        }
+        assert_eq!(source.0.lock().unwrap().1 as u64, 3 * PAGE / 2);
+        assert!(
+            (1..=3 * PAGE / 2).all(|seq| history.record(Seq(seq)).unwrap().unwrap().seq.0 == seq)
+        );
     }
 
     #[test]
