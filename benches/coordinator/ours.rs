@@ -22,6 +22,9 @@ pub const EVENTS_PER_TASK: u64 = 4;
 /// Created, proposed and approved; the run's own start and end come with the run.
 const BEFORE_RUN: u64 = 3;
 const AROUND_RUN: u64 = 2;
+/// Between two looks at a run, and how many events before its end it is watched.
+const LOOK: Duration = Duration::from_millis(1);
+const NEAR: u64 = 1_000;
 /// No run takes nearly as long; one that does hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -104,9 +107,16 @@ fn opening(plan: &Plan) -> Vec<Event> {
     ]
 }
 
+/// Follows the run as a screen does, which looks once a frame and is not woken by every commit; near the end it waits for
+/// the very event.
 async fn until(handle: &SessionHandle, seq: u64) {
     let mut head = handle.head.clone();
-    let reached = head.wait_for(|head| head.0 >= seq);
+    let reached = async {
+        while head.borrow_and_update().0 + NEAR < seq {
+            tokio::time::sleep(LOOK).await;
+        }
+        head.wait_for(|head| head.0 >= seq).await.map(drop)
+    };
     tokio::time::timeout(PATIENCE, reached)
         .await
         .expect("the run goes on")

@@ -4,7 +4,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, params};
 
 use super::codec::Encoder;
 use super::error::{Doing, StoreError};
@@ -12,12 +12,12 @@ use super::event_id;
 use super::lease::LeaseKey;
 use super::queue::Append;
 use super::record::{Row, SessionSummary};
-use super::schema::begin;
+use super::schema::Writing;
 use super::sessions::signed;
 use super::time::micros_now;
 use crate::model::Seq;
 
-const APPENDING: &str = "writing to the journal";
+pub(super) const APPENDING: &str = "writing to the journal";
 
 /// What one transaction knows of a session it writes to.
 struct Tail<'a> {
@@ -50,20 +50,16 @@ impl Tail<'_> {
 
 type Tails<'a> = BTreeMap<i64, Tail<'a>>;
 
-/// Writes a group of batches in one transaction.
+/// Writes a group of batches in one transaction and commits it.
 ///
 /// The outer error means that nothing was kept. An inner one refuses a single batch, of which nothing was written, and
 /// leaves the others alone.
 pub(super) fn write(
-    connection: &Connection,
+    transaction: Writing<'_>,
     database: &Path,
     encoder: &mut Encoder,
     group: &[Append],
 ) -> Result<Vec<Result<Seq, StoreError>>, StoreError> {
-    if group.is_empty() {
-        return Ok(Vec::new());
-    }
-    let transaction = begin(connection, database, APPENDING)?;
     let mut work = Work { transaction: &transaction, database, encoder };
     let mut tails = Tails::new();
     let mut outcomes = Vec::with_capacity(group.len());
@@ -79,7 +75,7 @@ pub(super) fn write(
 }
 
 struct Work<'a> {
-    transaction: &'a Transaction<'a>,
+    transaction: &'a Writing<'a>,
     database: &'a Path,
     encoder: &'a mut Encoder,
 }

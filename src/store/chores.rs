@@ -99,15 +99,19 @@ impl Chores {
         *planned = extent.max(*planned);
     }
 
+    pub(super) fn are_waiting(&self) -> bool {
+        !self.seal.is_empty() || !self.index.is_empty() || self.vacuum
+    }
+
     /// How long to wait for work before the next chore, if there is one.
     pub(super) fn pause(&mut self) -> Option<Duration> {
         if std::mem::take(&mut self.in_a_row) {
             return Some(BREATH);
         }
-        match (self.seal.is_empty() && self.index.is_empty() && !self.vacuum, self.survey) {
-            (true, Survey::Done) => None,
-            (true, _) => Some(VERY_QUIET),
-            (false, _) => Some(QUIET),
+        match (self.are_waiting(), self.survey) {
+            (false, Survey::Done) => None,
+            (false, _) => Some(VERY_QUIET),
+            (true, _) => Some(QUIET),
         }
     }
 
@@ -122,10 +126,7 @@ impl Chores {
         if done.is_err() {
             self.give_up();
         }
-        self.in_a_row = !self.seal.is_empty()
-            || !self.index.is_empty()
-            || self.vacuum
-            || self.survey != Survey::Done;
+        self.in_a_row = self.are_waiting() || self.survey != Survey::Done;
     }
 
     fn seal_one(

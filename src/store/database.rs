@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::{Doing, StoreError};
@@ -21,7 +22,7 @@ const OPENING: &str = "opening the database";
 const OLDEST_SQLITE: i32 = 3_051_003;
 
 /// How long `SQLite` itself waits for a lock; longer waits are ours.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where the parts of a store lie.
 #[derive(Clone, Debug)]
@@ -278,6 +279,10 @@ fn connect(database: &Path, access: OpenFlags) -> Result<Connection, StoreError>
     let connection = Connection::open_with_flags(database, flags).doing(OPENING, database)?;
     connection.busy_timeout(BUSY_TIMEOUT).doing(OPENING, database)?;
     connection.set_prepared_statement_cache_capacity(48);
+    // Without it a statement is planned anew whenever its parameters are bound to other values.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .doing(OPENING, database)?;
     Ok(connection)
 }
 

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bookmarks::Bookmark;
 use super::codec::Encoder;
 use super::error::{Doing, StoreError};
 use super::reader::Reader;
 use super::record::{NewSession, Row, SessionSummary};
-use super::schema::begin;
+use super::schema::{Writing, begin};
 use super::segment::{self, LEVEL, RUN, RUN_BYTES};
 use super::sessions::{self, signed};
 use super::time::micros_now;
@@ -70,7 +70,7 @@ pub(super) fn import<I: Incoming>(
 
 /// A session that is taken in row by row. Dropping it before `finish` leaves the store as it was.
 struct Import<'a> {
-    transaction: Transaction<'a>,
+    transaction: Writing<'a>,
     database: &'a Path,
     encoder: Encoder,
     key: i64,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::error::StoreError;
 use super::lease::{self, Grant};
-use super::queue::{Ack, Queue};
+use super::queue::{Ack, Queue, Thread};
 use super::record::Batch;
 use super::wait::block_on;
 use crate::model::{Seq, SessionId};
@@ -53,7 +53,13 @@ impl Journal {
     /// Batches are committed in the order of these calls, so that a caller may send the next before the last is
     /// acknowledged. After a batch has failed every later one fails too: take the lease anew and read what was kept.
     pub async fn append(&self, batch: Batch) -> Result<Ack, StoreError> {
-        self.open.queue.append(&self.open.lease, batch).await
+        self.open.queue.append(&self.open.lease, batch, Thread::Writers).await
+    }
+
+    /// [`Journal::append`] for a caller that has nothing else to do until the batch is committed: its own thread commits
+    /// it, if the store is at rest, and is blocked for the time of a sync.
+    pub async fn append_here(&self, batch: Batch) -> Result<Ack, StoreError> {
+        self.open.queue.append(&self.open.lease, batch, Thread::Own).await
     }
 
     /// Drops this handle and waits until what it appended is written and, if it was the last, the lease given back.

@@ -15,7 +15,7 @@ use super::error::StoreError;
 use super::lease::{Grant, LeaseKey};
 use super::record::Batch;
 use super::wait::block_on;
-use super::writer::Writer;
+use super::writer::{self, Shared, Writer};
 use crate::model::Seq;
 
 /// What may wait in the queue, in units of [`UNIT`] bytes. A larger batch waits until it is alone.
@@ -34,7 +34,18 @@ pub(super) enum Job {
     Release(Grant),
     /// Much was deleted: the file may shrink when there is time.
     Tidy,
+    /// Something was done without the thread, and left a chore for it.
+    Look,
     Close,
+}
+
+/// Which thread commits a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thread {
+    /// The store's, with whatever else is waiting.
+    Writers,
+    /// The caller's, which has nothing to do until the batch is durable; the store's if that is at work.
+    Own,
 }
 
 /// A batch on its way to the disk.
@@ -72,6 +83,7 @@ impl Future for Ack {
 #[derive(Debug)]
 pub(super) struct Queue {
     jobs: Sender<Job>,
+    writer: Arc<Shared>,
     room: Arc<Semaphore>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -81,8 +93,9 @@ impl Queue {
     pub(super) fn start(connection: Connection, place: &Place) -> Result<Self, StoreError> {
         let (jobs, inbox) = mpsc::channel();
         let room = Arc::new(Semaphore::new(ROOM as usize));
-        let thread = spawn(connection, place, inbox, Arc::clone(&room))?;
-        Ok(Self { jobs, room, thread: Mutex::new(Some(thread)) })
+        let writer = Arc::new(Mutex::new(Some(Writer::new(connection, place.clone()))));
+        let thread = spawn(Arc::clone(&writer), place, inbox, Arc::clone(&room))?;
+        Ok(Self { jobs, writer, room, thread: Mutex::new(Some(thread)) })
     }
 
     /// Waits for room, then puts the batch in line.
@@ -90,18 +103,40 @@ impl Queue {
         &self,
         session: &Arc<LeaseKey>,
         batch: Batch,
+        by: Thread,
     ) -> Result<Ack, StoreError> {
         let largest = batch.largest();
         if largest > MAX_PAYLOAD {
             return Err(StoreError::TooLarge { bytes: largest, limit: MAX_PAYLOAD });
         }
         let units = u32::try_from(batch.weight().div_ceil(UNIT)).unwrap_or(ROOM).clamp(1, ROOM);
+        // Whatever waits has taken room, so that no batch overtakes an earlier one of its session.
+        let alone = self.room.available_permits() == ROOM as usize;
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
         let room = room.map_err(|_| StoreError::Closed)?;
         let (reply, ack) = oneshot::channel();
         let session = Arc::clone(session);
-        self.send(Job::Append(Box::new(Append { batch, session, reply, _room: room })))?;
+        let append = Append { batch, session, reply, _room: room };
+        match by {
+            Thread::Own if alone => self.commit_here(append)?,
+            Thread::Own | Thread::Writers => self.send(Job::Append(Box::new(append)))?,
+        }
         Ok(Ack(ack))
+    }
+
+    /// Commits on this thread, unless the writer is busy or another process writes.
+    fn commit_here(&self, append: Append) -> Result<(), StoreError> {
+        let mut guard = self.writer.try_lock().ok();
+        let Some(writer) = guard.as_mut().and_then(|guard| guard.as_mut()) else {
+            return self.send(Job::Append(Box::new(append)));
+        };
+        let had = writer.has_chores();
+        if let Err(append) = writer.commit_at_once(append) {
+            return self.send(Job::Append(Box::new(append)));
+        }
+        let has = writer.has_chores();
+        drop(guard);
+        if has && !had { self.send(Job::Look) } else { Ok(()) }
     }
 
     /// Runs `work` on the writer's connection after everything queued so far, and waits for its answer.
@@ -139,19 +174,18 @@ impl Drop for Queue {
 }
 
 fn spawn(
-    connection: Connection,
+    writer: Arc<Shared>,
     place: &Place,
     inbox: Receiver<Job>,
     room: Arc<Semaphore>,
 ) -> Result<JoinHandle<()>, StoreError> {
     let failed = |error| StoreError::io("starting the writer of", &place.database, error);
-    let writer = Writer::new(connection, place.clone());
     let closing = CloseOnDrop(room);
     thread::Builder::new()
         .name("planwright-journal".into())
         .spawn(move || {
             let _closing = closing;
-            writer.work(&inbox);
+            writer::work(&writer, &inbox);
         })
         .map_err(failed)
 }

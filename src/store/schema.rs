@@ -2,12 +2,14 @@
 //!
 //! A shipped file is never edited; a later version adds a file and a line here.
 
+use std::ops::Deref;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::Connection;
 
+use super::database::BUSY_TIMEOUT;
 use super::error::{Doing, StoreError};
 
 /// Marks the file as ours: the letters `PlWr`.
@@ -76,7 +78,7 @@ pub(super) fn immediate<T>(
     connection: &Connection,
     database: &Path,
     doing: &'static str,
-    work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     let transaction = begin(connection, database, doing)?;
     let value = work(&transaction)?;
@@ -89,11 +91,48 @@ pub(super) fn begin<'a>(
     connection: &'a Connection,
     database: &Path,
     doing: &'static str,
-) -> Result<Transaction<'a>, StoreError> {
-    patiently(PATIENCE, || {
-        Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
-            .doing(doing, database)
-    })
+) -> Result<Writing<'a>, StoreError> {
+    patiently(PATIENCE, || Writing::begin(connection).doing(doing, database))
+}
+
+/// Takes the write lock if nobody else has it. `None` after any failure: whoever tries again patiently learns which.
+pub(super) fn begin_at_once(connection: &Connection) -> Option<Writing<'_>> {
+    connection.busy_timeout(Duration::ZERO).ok()?;
+    let transaction = Writing::begin(connection).ok();
+    connection.busy_timeout(BUSY_TIMEOUT).ok()?;
+    transaction
+}
+
+/// A transaction that has the write lock, and is rolled back unless it is committed. It begins and ends with statements
+/// that stay prepared: there is one for every step of a run.
+pub(super) struct Writing<'a>(&'a Connection);
+
+impl<'a> Writing<'a> {
+    fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
+        connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(Self(connection))
+    }
+
+    pub(super) fn commit(self) -> rusqlite::Result<()> {
+        self.0.prepare_cached("COMMIT")?.execute([]).map(drop)
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit() {
+            // What cannot be rolled back is forgotten with the connection, which has no way to commit it.
+            let _ = self.0.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+impl Deref for Writing<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0
+    }
 }
 
 /// Repeats `attempt` while another process is in the way, at most for `patience`.

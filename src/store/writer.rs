@@ -1,19 +1,23 @@
-//! The writer thread: takes everything that is queued, commits it as one transaction, then tells everyone who waits.
+//! The writer: commits everything that is queued as one transaction, then tells everyone who waits.
+//!
+//! A thread of its own works through the queue. Whoever has nothing else to do until a batch is durable commits it on its
+//! own thread instead, if the writer is free: two threads need not be woken for that.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::append;
+use super::append::{self, APPENDING};
 use super::chores::Chores;
 use super::codec::Encoder;
 use super::database::Place;
 use super::error::StoreError;
 use super::lease::{self, LeaseKey};
 use super::queue::{Append, Job};
+use super::schema;
 use super::upkeep;
 use crate::model::Seq;
 
@@ -23,6 +27,9 @@ const MOST_ROWS: usize = 16_384;
 /// How long the next batch is looked for before the thread goes to sleep. Whoever waited for a commit often has it
 /// ready at once, and to be woken costs as much as half a sync.
 const SOON: Duration = Duration::from_micros(100);
+
+/// What became of one batch: the new head of its session.
+type Outcome = Result<Seq, StoreError>;
 
 /// Owns the only connection that writes.
 pub(super) struct Writer {
@@ -34,43 +41,91 @@ pub(super) struct Writer {
     health: Option<Result<(), StoreError>>,
     /// Sessions whose last write failed, with the epoch it failed in. A new lease starts clean.
     poisoned: HashMap<i64, (i64, Arc<StoreError>)>,
+    /// Groups committed so far, by whichever thread.
+    commits: u64,
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Writer").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+/// The writer and everyone who may use it; empty once the store is closed.
+pub(super) type Shared = Mutex<Option<Writer>>;
+
+/// Works through the queue until it is told to close, or until nobody is left who could tell.
+pub(super) fn work(shared: &Shared, inbox: &Receiver<Job>) {
+    let mut set_aside = None;
+    while let Some(job) = set_aside.take().or_else(|| next(shared, inbox)) {
+        let mut guard = lock(shared);
+        let Some(writer) = guard.as_mut() else { return };
+        match job {
+            Job::Append(first) => {
+                let (group, next) = collect(*first, inbox);
+                writer.commit(group);
+                drop(guard);
+                set_aside = next.or_else(|| soon(inbox));
+            }
+            Job::Run(work) => work(writer.checked()),
+            Job::Release(grant) => writer.release(&grant),
+            Job::Tidy => writer.chores.freed(),
+            Job::Look => {}
+            Job::Close => break,
+        }
+    }
+    if let Some(writer) = lock(shared).take() {
+        writer.finish();
+    }
+}
+
+/// Waits for a job, and does chores while there is none.
+fn next(shared: &Shared, inbox: &Receiver<Job>) -> Option<Job> {
+    loop {
+        let (pause, before) =
+            lock(shared).as_mut().map(|writer| (writer.chores.pause(), writer.commits))?;
+        let Some(pause) = pause else { return inbox.recv().ok() };
+        match inbox.recv_timeout(pause) {
+            Ok(job) => return Some(job),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {
+                let mut guard = lock(shared);
+                let writer = guard.as_mut()?;
+                // It was not quiet where others committed on their own threads.
+                if writer.commits == before {
+                    writer.do_chore();
+                }
+            }
+        }
+    }
+}
+
+/// A panic while somebody held the writer has ended it: nobody knows how far it had come.
+fn lock(shared: &Shared) -> MutexGuard<'_, Option<Writer>> {
+    shared.lock().unwrap_or_else(|poisoned| {
+        let mut guard = PoisonError::into_inner(poisoned);
+        *guard = None;
+        guard
+    })
 }
 
 impl Writer {
     pub(super) fn new(connection: Connection, place: Place) -> Self {
         let (encoder, chores) = (Encoder::new(), Chores::new());
-        Self { connection, place, encoder, chores, health: None, poisoned: HashMap::new() }
+        Self {
+            connection,
+            place,
+            encoder,
+            chores,
+            health: None,
+            poisoned: HashMap::new(),
+            commits: 0,
+        }
     }
 
-    /// Works until it is told to close, or until nobody is left who could tell.
-    pub(super) fn work(mut self, inbox: &Receiver<Job>) {
-        let mut set_aside = None;
-        while let Some(job) = set_aside.take().or_else(|| self.next(inbox)) {
-            match job {
-                Job::Append(first) => {
-                    let (group, next) = collect(*first, inbox);
-                    self.commit(group);
-                    set_aside = next.or_else(|| soon(inbox));
-                }
-                Job::Run(work) => work(self.checked()),
-                Job::Release(grant) => self.release(&grant),
-                Job::Tidy => self.chores.freed(),
-                Job::Close => break,
-            }
-        }
-        self.finish();
-    }
-
-    /// Waits for a job, and does chores while there is none.
-    fn next(&mut self, inbox: &Receiver<Job>) -> Option<Job> {
-        loop {
-            let Some(pause) = self.chores.pause() else { return inbox.recv().ok() };
-            match inbox.recv_timeout(pause) {
-                Ok(job) => return Some(job),
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => self.do_chore(),
-            }
-        }
+    /// Whether there is a chore to do when nobody wants anything.
+    pub(super) fn has_chores(&mut self) -> bool {
+        self.chores.are_waiting()
     }
 
     fn do_chore(&mut self) {
@@ -98,8 +153,34 @@ impl Writer {
             let error = self.refusal(&append.session);
             answer(append, Err(error));
         }
-        let written =
-            append::write(&self.connection, &self.place.database, &mut self.encoder, &group);
+        if group.is_empty() {
+            return;
+        }
+        let written = schema::begin(&self.connection, &self.place.database, APPENDING).and_then(
+            |transaction| {
+                append::write(transaction, &self.place.database, &mut self.encoder, &group)
+            },
+        );
+        self.settle(group, written);
+    }
+
+    /// Commits one batch and answers it, unless there is somebody to wait for: then it is given back.
+    pub(super) fn commit_at_once(&mut self, append: Append) -> Result<(), Append> {
+        if self.poison(&append.session).is_some() {
+            return Err(append);
+        }
+        let Some(transaction) = schema::begin_at_once(&self.connection) else {
+            return Err(append);
+        };
+        let group = vec![append];
+        let written = append::write(transaction, &self.place.database, &mut self.encoder, &group);
+        self.settle(group, written);
+        Ok(())
+    }
+
+    /// Answers what was written, or says why it was not.
+    fn settle(&mut self, group: Vec<Append>, written: Result<Vec<Outcome>, StoreError>) {
+        self.commits += 1;
         let outcomes = written.unwrap_or_else(|error| vec![Err(error); group.len()]);
         for (append, outcome) in group.into_iter().zip(outcomes) {
             match &outcome {
@@ -147,7 +228,7 @@ impl Writer {
 }
 
 /// Tells whoever waits. Nobody may, which changes nothing about the commit.
-fn answer(append: Append, outcome: Result<Seq, StoreError>) {
+fn answer(append: Append, outcome: Outcome) {
     let _ = append.reply.send(outcome);
 }
 

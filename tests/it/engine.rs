@@ -497,3 +497,25 @@ async fn without_react_tracing_no_output_is_journaled() {
         assert_eq!(bench.records().iter().filter(output).count(), expected);
     }
 }
+
+#[tokio::test]
+async fn output_without_a_pause_is_journaled_in_batches_and_to_its_last_line() {
+    let bench = Bench::new();
+    let script = Script::new(&[("a", Act::Chat(100))]);
+    let handle = bench.start(script, 1, approved(plan(&[("a", &[])])));
+    handle.commands.send(RUN).await.unwrap();
+    bench.until(&handle, |state| status(state, "a") == TaskStatus::Running).await;
+    let (mut head, begun) = (handle.head.clone(), std::time::Instant::now());
+    let first = *head.borrow_and_update();
+    let mut batches = 0;
+    // Nothing else happens that would take the last lines along.
+    while head.borrow_and_update().0 < first.0 + 100 {
+        head.changed().await.unwrap();
+        batches += 1;
+    }
+    let most = begun.elapsed().as_millis() / 20 + 3;
+    assert!(batches <= most, "{batches} batches, at most {most}");
+    let lines = bench.records().into_iter().filter(|one| one.event.kind() == "call.output");
+    assert_eq!(lines.count(), 100);
+    handle.finished().await.unwrap();
+}

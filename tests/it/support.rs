@@ -71,6 +71,8 @@ pub enum Act {
     Panic,
     /// Succeeds, says something, and uses so many tokens.
     Use(u64),
+    /// Says so many lines, one after the other, and runs until it is cancelled.
+    Chat(u32),
 }
 
 /// Does what the test says, and remembers in which order tasks began and how many were busy at once.
@@ -121,6 +123,15 @@ impl Runner for Script {
                     reports.send(CallReport::Output { stream: Stream::Stdout, text }).await;
                     usage.tokens = tokens;
                     CallOutcome::Exited { code: 0 }
+                }
+                Act::Chat(lines) => {
+                    for line in 0..lines {
+                        let text = format!("line {line}\n");
+                        reports.send(CallReport::Output { stream: Stream::Stdout, text }).await;
+                        tokio::time::sleep(Duration::from_millis(1)).await;
+                    }
+                    cancel.cancelled().await;
+                    CallOutcome::Cancelled
                 }
                 Act::Succeed => {
                     tokio::time::sleep(time).await;

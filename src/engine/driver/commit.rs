@@ -1,10 +1,12 @@
 //! The way to the journal: batches, their acknowledgement, and what starts once they are durable.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use tokio::time::Instant;
 
-use super::{Driver, EngineError, Start, Unacknowledged};
+use super::{Driver, EngineError, OUTPUT_EVERY, Start, TURN, Unacknowledged};
 use crate::engine::controller::Effect;
 use crate::engine::summary;
 use crate::event::Record;
@@ -22,8 +24,21 @@ impl Driver {
         Ok(())
     }
 
+    /// How long what was said may still wait for more of its kind.
+    pub(super) fn linger(&self) -> Option<Duration> {
+        let waits = !self.urgent
+            && self.starts.is_empty()
+            && self.closing.is_none()
+            && self.outbox.len() < TURN;
+        let since = self.flushed.filter(|_| waits)?.elapsed();
+        OUTPUT_EVERY.checked_sub(since)
+    }
+
     /// Sends what was said in this turn to the journal as one batch.
     pub(super) async fn flush(&mut self) -> Result<(), EngineError> {
+        if self.linger().is_some() {
+            return Ok(());
+        }
         let starts = std::mem::take(&mut self.starts);
         if self.outbox.is_empty() {
             // Nothing to wait for but what is already under way.
@@ -37,6 +52,7 @@ impl Driver {
             inlet.publish(&self.state);
         }
         let records = std::mem::take(&mut self.outbox);
+        (self.urgent, self.flushed) = (false, Some(Instant::now()));
         self.since_checkpoint += records.len() as u64;
         let checkpoint = if self.since_checkpoint >= checkpoint_interval(self.state.tasks.len()) {
             self.since_checkpoint = 0;
@@ -48,9 +64,18 @@ impl Driver {
         let summary = Some(summary(&self.state));
         let side = std::mem::take(&mut self.beside);
         let batch = Batch { rows, summary, checkpoint, side };
-        let ack = self.journal.append(batch).await?;
+        // With one task at a time there is nothing to do meanwhile.
+        let idle = !starts.is_empty() && self.unacknowledged.is_empty() && self.running.len() <= 1;
+        let ack = if idle {
+            self.journal.append_here(batch).await?
+        } else {
+            self.journal.append(batch).await?
+        };
         self.sent = self.state.seq;
         self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
+        if idle {
+            self.drain_commits()?;
+        }
         self.publish();
         for job in std::mem::take(&mut self.early) {
             self.start_job(job);

@@ -13,6 +13,7 @@ use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 mod agents;
@@ -32,7 +33,8 @@ use super::plan_rows::changed_row;
 use super::port::{Inlet, PortMessage};
 use super::{EngineOptions, Job};
 use crate::event::{
-    ApprovalEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record, TaskEvent,
+    ApprovalEvent, CallEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record,
+    TaskEvent,
 };
 use crate::model::{Answer, CallId, Request, RequestId, Seq, SkipReason, TaskId};
 use crate::state::{RunPhase, SessionState};
@@ -47,6 +49,10 @@ const TURN: usize = 128;
 
 /// How often the number of tasks at once is looked at when it adapts.
 const ADAPT_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// How soon output may follow output to the journal. Nobody waits for it, a screen draws less often, and commands that
+/// write without a pause would otherwise keep the disk and a processor busy with single lines.
+const OUTPUT_EVERY: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// Why a session could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -101,6 +107,10 @@ pub(super) struct Driver {
     /// Tasks that wait for the time of their next attempt.
     timers: BinaryHeap<Reverse<(Timestamp, usize)>>,
     outbox: Vec<Record>,
+    /// Whether the outbox holds more than output.
+    urgent: bool,
+    /// When a batch last went to the journal.
+    flushed: Option<Instant>,
     starts: Vec<Start>,
     /// Calls that may start before their intent is durable, because repeating them is safe.
     early: Vec<Job>,
@@ -158,6 +168,8 @@ impl Driver {
             held: Vec::new(),
             timers: BinaryHeap::new(),
             outbox: Vec::new(),
+            urgent: false,
+            flushed: None,
             starts: Vec::new(),
             early: Vec::new(),
             unacknowledged: VecDeque::new(),
@@ -221,6 +233,8 @@ impl Driver {
         let next_timer = self.timers.peek().map(|Reverse((at, _))| *at);
         let pause = next_timer.map(|at| until(at, (self.options.clock)()));
         let patience = self.patience();
+        let adapt = (self.options.adapt_jobs && !self.running.is_empty()).then_some(ADAPT_EVERY);
+        let linger = self.linger().filter(|_| !self.outbox.is_empty());
         tokio::select! {
             biased;
             result = acknowledgement(&mut self.unacknowledged) => {
@@ -241,9 +255,11 @@ impl Driver {
                 Some(command) => self.on_command(&command),
                 None => self.close(CloseReason::Quit),
             },
-            () = tokio::time::sleep(pause.unwrap_or_default()), if pause.is_some() => self.on_timer(),
-            () = tokio::time::sleep(patience.unwrap_or_default()), if patience.is_some() => self.on_silence(),
-            () = tokio::time::sleep(ADAPT_EVERY), if self.options.adapt_jobs && !self.running.is_empty() => self.adapt(),
+            () = sleep(pause) => self.on_timer(),
+            () = sleep(patience) => self.on_silence(),
+            () = sleep(adapt) => self.adapt(),
+            // The outbox is sent after this.
+            () = sleep(linger) => {}
             // What the last commit started may have something to say at once; only then is there time to publish.
             () = tokio::task::yield_now(), if self.durable.is_some() => self.publish(),
         }
@@ -280,6 +296,7 @@ impl Driver {
             let session = self.journal.session().clone();
             self.beside.push(SideWrite::Plan { session, plan: Box::new(plan) });
         }
+        self.urgent |= !matches!(record.event, Event::Call(CallEvent::Output { .. }));
         self.outbox.push(record);
     }
 
@@ -368,6 +385,14 @@ fn redacted(command: &Command, redactor: &Redactor) -> Command {
         *text = redactor.redact(text).into_owned();
     }
     command
+}
+
+/// Never ends without a time. Only then is a timer made: there are none in most turns.
+async fn sleep(time: Option<std::time::Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
 }
 
 fn until(at: Timestamp, now: Timestamp) -> std::time::Duration {

@@ -6,6 +6,7 @@ mod failing;
 mod journal;
 mod moving;
 mod opening;
+mod own_thread;
 mod sealing;
 mod sessions;
 mod sharing;
