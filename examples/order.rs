@@ -3,6 +3,10 @@
 //! `cargo build --release && cargo run --example order` watches the program under `valgrind` while it starts, shows a large
 //! session and runs a thousand commands, and asks `nm` how large everything is. Worth doing anew with a new compiler, a
 //! new version and when the program has grown: what the file does not know is only further away.
+//!
+//! `cargo bench` builds its dependencies with other features, so that functions there have other numbers in their names.
+//! For figures that are those of the released program, keep a copy of either and name both:
+//! `cargo run --example order -- RELEASED BENCHED`.
 
 #![expect(clippy::print_stdout, reason = "a tool says what it does")]
 
@@ -11,7 +15,8 @@ mod patterns;
 #[path = "order/watch.rs"]
 mod watch;
 
-use std::collections::HashSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,11 +27,18 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = std::env::args_os()
-        .nth(1)
-        .map_or_else(|| root.join("target/release/planwright"), PathBuf::from);
-    let run = watch::all(&program)?;
-    let functions = sizes(&program, &run)?;
+    let mut programs: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    if programs.is_empty() {
+        programs.push(root.join("target/release/planwright"));
+    }
+    let mut all = BTreeMap::new();
+    for program in &programs {
+        let run = watch::all(program)?;
+        for function in sizes(program, &run)? {
+            merge(&mut all, function);
+        }
+    }
+    let functions: Vec<Function> = all.into_values().collect();
     let patterns = patterns::covering(&functions);
     std::fs::write(root.join("assets/link/first.ld"), script(&patterns))?;
     let bytes = |chosen: &dyn Fn(&Function) -> bool| -> u64 {
@@ -39,6 +51,18 @@ fn main() -> Result<()> {
         bytes(&|_| true) / 1024
     );
     Ok(())
+}
+
+/// A function of one name in several programs counts once.
+fn merge(all: &mut BTreeMap<String, Function>, function: Function) {
+    match all.entry(function.name.clone()) {
+        Entry::Vacant(place) => drop(place.insert(function)),
+        Entry::Occupied(mut known) => {
+            let known = known.get_mut();
+            known.ran |= function.ran;
+            known.size = known.size.max(function.size);
+        }
+    }
 }
 
 /// Every function of the program, with its size and whether it was run.
