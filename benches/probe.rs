@@ -53,10 +53,13 @@ fn main() {
 /// Start to the first full frame: an empty home screen and a session of 300 tasks.
 fn starts(empty: &Path, medium: &Path, kept: &mut Kept) {
     let [mut peer, mut home, mut session] = [Vec::new(), Vec::new(), Vec::new()];
-    for _ in 0..STARTS {
+    for number in 0..STARTS {
         peer.push(Terminal::start(&Program::minimal()).first(minimal::READY));
         home.push(Terminal::start(&Program::ours(empty, &[])).first("Esc leave the box"));
-        let resume = Program::ours(medium, &["resume", "last"]);
+        // One that was left in good order; the last one was killed, and its log would have to be read first.
+        let fresh = medium.with_extension(number.to_string());
+        plans::copy(medium, &fresh);
+        let resume = Program::ours(&fresh, &["resume", "last"]);
         // Full is with the graph of the plan.
         session.push(Terminal::start(&resume).first_without("? help", "laying it out"));
     }

@@ -28,6 +28,20 @@ pub fn save(data: &Path, tasks: usize) {
     assert_eq!(status.code(), Some(3), "it waits for an answer");
 }
 
+/// The same data in another place.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let place = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &place);
+        } else {
+            std::fs::copy(entry.path(), place).unwrap();
+        }
+    }
+}
+
 /// Layers of ten tasks of the person's, each waiting for two of the layer before.
 fn layers(tasks: usize) -> String {
     let mut text = String::from("title = \"A large project\"\n");

@@ -43,6 +43,9 @@ impl Program {
     }
 }
 
+/// What a screen usually takes at most.
+const SETTLE: Duration = Duration::from_millis(25);
+
 /// A running program.
 pub struct Terminal {
     _master: Box<dyn MasterPty + Send>,
@@ -115,7 +118,10 @@ impl Terminal {
         self.when(|screen| screen.contains(words))
     }
 
+    /// Pieces bear the time of their arrival, and are looked at when most have come: to read a screen takes a processor
+    /// that the program may need.
     fn when(&mut self, shown: impl Fn(&str) -> bool) -> Instant {
+        std::thread::sleep(SETTLE);
         let deadline = Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());

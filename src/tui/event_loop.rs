@@ -11,7 +11,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use super::frame_limiter::{FRAME, FrameLimiter};
-use super::input::{Input, Typed};
+use super::input::{Input, Typed, is_gone};
 use super::outside;
 use super::session::{Flow, Message, Outside, Screen};
 use super::terminal::{TerminalGuard, is_job};
@@ -77,10 +77,10 @@ pub(crate) async fn run(
 ) -> Result<ExitReason, TuiError> {
     let mut signals = Signals::new()?;
     let guard = TerminalGuard::enter()?;
-    let input = Some(Input::open()?);
     let mut looping = Loop {
         guard,
-        input,
+        // Nobody types before there is something to see, and two threads are not started before it.
+        input: None,
         limiter: FrameLimiter::default(),
         last_tick: Instant::now(),
         head,
@@ -88,6 +88,10 @@ pub(crate) async fn run(
         looks,
     };
     looping.limiter.request();
+    if let Some(reason) = looping.frame(app)? {
+        return Ok(reason);
+    }
+    looping.input = Some(Input::open()?);
     loop {
         if let Some(reason) = looping.outside(app).await? {
             return Ok(reason);
@@ -235,11 +239,13 @@ impl Loop {
     fn survived(&self, result: io::Result<()>) -> Result<Option<ExitReason>, TuiError> {
         match result {
             Ok(()) => Ok(None),
-            Err(error) if self.input.as_ref().is_some_and(|input| input.is_lost(&error)) => {
-                Ok(Some(ExitReason::TerminalGone))
-            }
+            Err(error) if self.is_lost(&error) => Ok(Some(ExitReason::TerminalGone)),
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn is_lost(&self, error: &io::Error) -> bool {
+        self.input.as_ref().map_or_else(|| is_gone(error), |input| input.is_lost(error))
     }
 
     /// Input that is already there.

@@ -216,7 +216,7 @@ fn is_foreground(tty: &impl AsFd) -> bool {
 }
 
 /// Whether an error means that nobody is on the other side any more.
-fn is_gone(error: &io::Error) -> bool {
+pub(super) fn is_gone(error: &io::Error) -> bool {
     let gone = [Errno::IO, Errno::PIPE, Errno::NXIO, Errno::NOTTY, Errno::BADF];
     error.kind() == io::ErrorKind::UnexpectedEof
         || gone.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))

@@ -1,6 +1,6 @@
 //! The terminal while a screen has it, and the promise that it is given back: on return, on error, on panic.
 
-use std::io::{self, Stdout, Write as _, stdout};
+use std::io::{self, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread::ThreadId;
@@ -30,7 +30,42 @@ static HOOK: Once = Once::new();
 /// Holds the terminal. Dropping it gives the terminal back.
 pub(crate) struct TerminalGuard {
     /// There until it is dropped.
-    terminal: Option<Terminal<CrosstermBackend<Stdout>>>,
+    terminal: Option<Terminal<CrosstermBackend<Screenful>>>,
+}
+
+/// What is on its way to the terminal. A frame goes there in one piece, however often its parts are flushed: every piece
+/// wakes whoever shows it.
+#[derive(Debug, Default)]
+struct Screenful {
+    bytes: Vec<u8>,
+}
+
+impl Screenful {
+    /// What [`BeginSynchronizedUpdate`] and [`EndSynchronizedUpdate`] write, before and after a frame.
+    const BEGIN: &[u8] = b"\x1b[?2026h";
+    const END: &[u8] = b"\x1b[?2026l";
+
+    fn is_cut_off(&self) -> bool {
+        self.bytes.starts_with(Self::BEGIN) && !self.bytes.ends_with(Self::END)
+    }
+}
+
+impl Write for Screenful {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.is_cut_off() {
+            return Ok(());
+        }
+        let mut out = stdout().lock();
+        let written = out.write_all(&self.bytes);
+        // After an error nobody knows what arrived; whoever draws again draws all of it.
+        self.bytes.clear();
+        written.and_then(|()| out.flush())
+    }
 }
 
 impl TerminalGuard {
@@ -38,7 +73,7 @@ impl TerminalGuard {
     pub(crate) fn enter() -> io::Result<Self> {
         HOOK.call_once(install_hook);
         take()?;
-        match Terminal::new(CrosstermBackend::new(stdout())) {
+        match Terminal::new(CrosstermBackend::new(Screenful::default())) {
             Ok(terminal) => Ok(Self { terminal: Some(terminal) }),
             Err(error) => {
                 restore();
@@ -47,7 +82,7 @@ impl TerminalGuard {
         }
     }
 
-    fn terminal(&mut self) -> io::Result<&mut Terminal<CrosstermBackend<Stdout>>> {
+    fn terminal(&mut self) -> io::Result<&mut Terminal<CrosstermBackend<Screenful>>> {
         self.terminal.as_mut().ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
@@ -188,6 +223,19 @@ fn install_hook() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_frame_is_held_until_its_end_and_nothing_else_is() {
+        let mut out = Screenful::default();
+        queue!(out, Hide).unwrap();
+        assert!(!out.is_cut_off());
+        out.bytes.clear();
+        queue!(out, BeginSynchronizedUpdate, Hide).unwrap();
+        out.flush().unwrap();
+        assert!(out.is_cut_off() && !out.bytes.is_empty());
+        queue!(out, EndSynchronizedUpdate).unwrap();
+        assert!(!out.is_cut_off());
+    }
 
     #[test]
     fn only_a_job_of_a_shell_can_be_suspended() {
