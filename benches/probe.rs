@@ -27,7 +27,7 @@ use terminal::{Program, Terminal};
 /// How often a start is measured; the median counts.
 const STARTS: usize = 15;
 /// Keys of each side, in turns of [`TURN`].
-const KEYS: usize = 400;
+const KEYS: usize = 800;
 const TURN: usize = 50;
 /// How long processor use is looked at.
 const REST: Duration = Duration::from_secs(10);
