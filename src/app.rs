@@ -600,7 +600,7 @@ pub(crate) fn utf8_locale() -> bool {
 pub async fn show(view: tui::SessionView, settings: &UiSettings) -> anyhow::Result<tui::Exit> {
     let exit = tui::run_session(view, settings).await?;
     if !exit.summary.is_empty() {
-        crate::cli::Out::new().line(&exit.summary)?;
+        crate::cli::Out::new().lines(&exit.summary)?;
     }
     Ok(exit)
 }

@@ -5,7 +5,8 @@
 //! the code by patterns of its names, made by `cargo run --example order`; a name that no longer exists is no error.
 //!
 //! Tens of thousands of addresses are adjusted at every start. Packed, their list is a fiftieth of the size; that takes a
-//! system library that can read it, which a trial finds out.
+//! system library that can read it (glibc 2.36), which a trial finds out. `PLANWRIGHT_PORTABLE=1` leaves it as it was, for a
+//! program that is to run on older systems than this one.
 
 use std::env;
 use std::io::Write as _;
@@ -16,6 +17,7 @@ const PACKED: &str = "-Wl,-z,pack-relative-relocs";
 
 fn main() {
     println!("cargo::rerun-if-changed=assets/link");
+    println!("cargo::rerun-if-env-changed=PLANWRIGHT_PORTABLE");
     if !is("PROFILE", "release") || !is("CARGO_CFG_TARGET_OS", "linux") {
         return;
     }
@@ -26,7 +28,10 @@ fn main() {
         println!("cargo::rustc-link-arg-bins={ordered}");
     }
     let is_native = env::var("HOST").is_ok_and(|host| is("TARGET", &host));
-    if is_native && links_with(PACKED).is_some_and(|trial| starts(&trial)) {
+    if is_native
+        && !is("PLANWRIGHT_PORTABLE", "1")
+        && links_with(PACKED).is_some_and(|trial| starts(&trial))
+    {
         println!("cargo::rustc-link-arg-bins={PACKED}");
     }
 }

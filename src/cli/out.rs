@@ -33,6 +33,11 @@ impl Out {
         Ok(())
     }
 
+    /// Writes lines that are broken between words where a terminal would break them anywhere.
+    pub fn lines(&mut self, text: &str) -> io::Result<()> {
+        text.lines().try_for_each(|line| self.hanging(line, 2))
+    }
+
     /// How many columns a line has on a terminal; a file or a pipe has no end.
     pub fn columns(&self) -> usize {
         let width = || crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));

@@ -391,7 +391,7 @@ pub(super) async fn left(
     let exit = shown?;
     if !exit.summary.is_empty() {
         // With the terminal gone there is nobody to read it.
-        let _ = Out::new().line(&exit.summary);
+        let _ = Out::new().lines(&exit.summary);
     }
     let mut history = app::history(store, &id)?;
     let head = history.head()?;

@@ -57,7 +57,7 @@ impl Journal {
     }
 
     /// [`Journal::append`] for a caller that has nothing else to do until the batch is committed: its own thread commits
-    /// it, if the store is at rest, and is blocked for the time of a sync.
+    /// it, if the store is at rest, and is blocked for the time of a sync, and now and then of a checkpoint.
     pub async fn append_here(&self, batch: Batch) -> Result<Ack, StoreError> {
         self.open.queue.append(&self.open.lease, batch, Thread::Own).await
     }

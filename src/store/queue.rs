@@ -136,7 +136,11 @@ impl Queue {
         }
         let has = writer.has_chores();
         drop(guard);
-        if has && !had { self.send(Job::Look) } else { Ok(()) }
+        if has && !had {
+            // A thread that has ended did its chores at the end.
+            let _ = self.send(Job::Look);
+        }
+        Ok(())
     }
 
     /// Runs `work` on the writer's connection after everything queued so far, and waits for its answer.

@@ -124,7 +124,7 @@ impl Writer {
     }
 
     /// Whether there is a chore to do when nobody wants anything.
-    pub(super) fn has_chores(&mut self) -> bool {
+    pub(super) fn has_chores(&self) -> bool {
         self.chores.are_waiting()
     }
 

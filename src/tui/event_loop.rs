@@ -91,7 +91,9 @@ pub(crate) async fn run(
     if let Some(reason) = looping.frame(app)? {
         return Ok(reason);
     }
-    looping.input = Some(Input::open()?);
+    if let Some(reason) = looping.listen()? {
+        return Ok(reason);
+    }
     loop {
         if let Some(reason) = looping.outside(app).await? {
             return Ok(reason);
@@ -184,7 +186,9 @@ impl Loop {
                     self.input = None;
                     self.guard.give_back();
                     let returned = outside::run(what).await;
-                    self.input = Some(Input::open()?);
+                    if let Some(reason) = self.listen()? {
+                        return Ok(Some(reason));
+                    }
                     let taken = self.guard.take_again();
                     app.update(Message::Returned(returned))?;
                     self.limiter.request();
@@ -196,6 +200,12 @@ impl Loop {
             }
         }
         Ok(None)
+    }
+
+    /// Reads the terminal from now on.
+    fn listen(&mut self) -> Result<Option<ExitReason>, TuiError> {
+        let opened = Input::open().map(|input| self.input = Some(input));
+        self.survived(opened)
     }
 
     /// Draws if a frame is due.

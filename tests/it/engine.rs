@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use planwright::engine::resume::{Leftovers, TakeUp, first_events};
 use planwright::engine::{self, Features};
-use planwright::event::{CallOutcome, CloseReason, Command, Event, TaskEvent};
+use planwright::event::{
+    CallOutcome, CloseReason, Command, Event, PlanningEvent, SessionEvent, TaskEvent,
+};
 use planwright::model::{
-    Actor, Category, ChoiceAction, Failure, Repeat, RequestId, RequestKind, RunKind, SkipReason,
-    TaskId,
+    Actor, Category, ChoiceAction, Failure, PlanLimits, PolicyOverride, Repeat, RequestId,
+    RequestKind, RunKind, SkipReason, TaskId,
 };
 use planwright::state::result::ExecutionResult;
 use planwright::state::{RunPhase, SessionState, TaskStatus};
@@ -504,18 +506,53 @@ async fn output_without_a_pause_is_journaled_in_batches_and_to_its_last_line() {
     let script = Script::new(&[("a", Act::Chat(100))]);
     let handle = bench.start(script, 1, approved(plan(&[("a", &[])])));
     handle.commands.send(RUN).await.unwrap();
-    bench.until(&handle, |state| status(state, "a") == TaskStatus::Running).await;
+    let state = bench.until(&handle, |state| status(state, "a") == TaskStatus::Running).await;
     let (mut head, begun) = (handle.head.clone(), std::time::Instant::now());
-    let first = *head.borrow_and_update();
+    let lines = |records: &[planwright::event::Record]| {
+        records.iter().filter(|one| one.event.kind() == "call.output").count()
+    };
+    let last = state.seq.0 + 100 - lines(&bench.records()[..state.seq.0 as usize]) as u64;
     let mut batches = 0;
     // Nothing else happens that would take the last lines along.
-    while head.borrow_and_update().0 < first.0 + 100 {
-        head.changed().await.unwrap();
-        batches += 1;
-    }
+    let all = async {
+        while head.borrow_and_update().0 < last {
+            head.changed().await.unwrap();
+            batches += 1;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), all).await.unwrap();
     let most = begun.elapsed().as_millis() / 20 + 3;
     assert!(batches <= most, "{batches} batches, at most {most}");
-    let lines = bench.records().into_iter().filter(|one| one.event.kind() == "call.output");
-    assert_eq!(lines.count(), 100);
+    assert_eq!(lines(&bench.records()), 100);
+    handle.finished().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_commit_leads_to_is_said_at_once() {
+    let bench = Bench::new();
+    let goal = "learn to juggle";
+    let first = vec![
+        SessionEvent::Created {
+            format: 1,
+            program: "test".into(),
+            title: goal.into(),
+            goal: Some(goal.into()),
+            workspace: "/".into(),
+            plan_file: None,
+        }
+        .into(),
+        PlanningEvent::Began {
+            goal: goal.into(),
+            thread_id: "user_test:1".into(),
+            policy: PolicyOverride::default(),
+            limits: PlanLimits::default(),
+            drafter: "offline".into(),
+        }
+        .into(),
+    ];
+    // Nobody can plan here: that is found out when the beginning is durable, and nothing else happens afterwards.
+    let handle = bench.start(Script::new(&[]), 1, first);
+    let state = bench.until(&handle, |state| state.planning.last_trouble.is_some()).await;
+    assert_eq!(state.planning.last_trouble.as_deref(), Some("nothing can plan here"));
     handle.finished().await.unwrap();
 }

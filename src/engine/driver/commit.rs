@@ -16,12 +16,14 @@ use crate::state::Checkpoint;
 use crate::store::{Batch, Row, StoreError};
 
 impl Driver {
-    /// One write to the disk acknowledges many batches at once.
-    pub(super) fn drain_commits(&mut self) -> Result<(), EngineError> {
+    /// One write to the disk acknowledges many batches at once. True if there was one.
+    pub(super) fn drain_commits(&mut self) -> Result<bool, EngineError> {
+        let mut any = false;
         while let Some(result) = acknowledgement(&mut self.unacknowledged).now_or_never() {
             self.on_commit(result)?;
+            any = true;
         }
-        Ok(())
+        Ok(any)
     }
 
     /// How long what was said may still wait for more of its kind.
@@ -34,10 +36,11 @@ impl Driver {
         OUTPUT_EVERY.checked_sub(since)
     }
 
-    /// Sends what was said in this turn to the journal as one batch.
-    pub(super) async fn flush(&mut self) -> Result<(), EngineError> {
+    /// Sends what was said in this turn to the journal as one batch. True if it is durable already: what that started may
+    /// have had something to say, so that there is another turn before anything is waited for.
+    pub(super) async fn flush(&mut self) -> Result<bool, EngineError> {
         if self.linger().is_some() {
-            return Ok(());
+            return Ok(false);
         }
         let starts = std::mem::take(&mut self.starts);
         if self.outbox.is_empty() {
@@ -46,7 +49,7 @@ impl Driver {
                 Some(last) => last.starts.extend(starts),
                 None => starts.into_iter().for_each(|start| self.start(start)),
             }
-            return Ok(());
+            return Ok(false);
         }
         if let Some(inlet) = &self.options.inlet {
             inlet.publish(&self.state);
@@ -73,14 +76,12 @@ impl Driver {
         };
         self.sent = self.state.seq;
         self.unacknowledged.push_back(Unacknowledged { ack, head: self.state.seq, starts });
-        if idle {
-            self.drain_commits()?;
-        }
+        let durable = idle && self.drain_commits()?;
         self.publish();
         for job in std::mem::take(&mut self.early) {
             self.start_job(job);
         }
-        Ok(())
+        Ok(durable)
     }
 
     pub(super) fn on_commit(&mut self, result: Result<Seq, StoreError>) -> Result<(), EngineError> {

@@ -200,7 +200,8 @@ impl Driver {
             Ok(ended) => ended,
             Err(panic) => {
                 let message = panic_words(&*panic);
-                self.last_words(&message).await?;
+                // If they cannot be kept either, the panic is still the reason.
+                let _ = self.last_words(&message).await;
                 Err(EngineError::Crashed { message })
             }
         }
@@ -218,11 +219,11 @@ impl Driver {
         }
         loop {
             self.carry_on();
-            self.flush().await?;
+            let durable = self.flush().await?;
             if self.is_done() {
                 return Ok(());
             }
-            if !self.has_last_words() {
+            if !durable && !self.has_last_words() {
                 self.wait().await?;
             }
         }
