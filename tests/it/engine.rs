@@ -149,24 +149,30 @@ async fn transient_errors_are_retried_twice_and_recoverable_ones_once() {
     let bench = Bench::new();
     let error = |category| CallOutcome::Errored { failure: Failure::new("busy", category, "busy") };
     let ok = CallOutcome::Exited { code: 0 };
+    // Two tools, so that no breaker opens and holds a retry back.
     let script = Script::new(&[
         ("once", Act::End(vec![error(Category::Transient), ok.clone()])),
         ("mended", Act::End(vec![error(Category::Recoverable), ok])),
-        ("broken", Act::End(vec![error(Category::Recoverable)])),
-        ("fatal", Act::End(vec![error(Category::Critical)])),
+        ("other-broken", Act::End(vec![error(Category::Recoverable)])),
+        ("other-fatal", Act::End(vec![error(Category::Critical)])),
     ]);
     let handle = bench.start(
         script,
         4,
-        approved(plan(&[("once", &[]), ("mended", &[]), ("broken", &[]), ("fatal", &[])])),
+        approved(plan(&[
+            ("once", &[]),
+            ("mended", &[]),
+            ("other-broken", &[]),
+            ("other-fatal", &[]),
+        ])),
     );
     handle.commands.send(RUN).await.unwrap();
     let state = bench.until(&handle, is_over).await;
     let attempts = |task: &str| state.tasks.get(&TaskId::from(task)).unwrap().attempt;
     assert_eq!((status(&state, "once"), attempts("once")), (TaskStatus::Done, 2));
     assert_eq!((status(&state, "mended"), attempts("mended")), (TaskStatus::Done, 2));
-    assert_eq!((status(&state, "broken"), attempts("broken")), (TaskStatus::Failed, 2));
-    assert_eq!((status(&state, "fatal"), attempts("fatal")), (TaskStatus::Failed, 1));
+    assert_eq!((status(&state, "other-broken"), attempts("other-broken")), (TaskStatus::Failed, 2));
+    assert_eq!((status(&state, "other-fatal"), attempts("other-fatal")), (TaskStatus::Failed, 1));
 }
 
 #[tokio::test]

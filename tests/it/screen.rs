@@ -9,6 +9,8 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use crate::program::{DIAMOND, Place};
 
 /// How long a screen may take to show something, on a busy machine.
+/// How often a condition about something else than the screen is looked at.
+const LOOK: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A running program and the screen it draws.
@@ -131,7 +133,7 @@ impl Terminal {
         while !condition(&self.text()) {
             let left = deadline.saturating_duration_since(Instant::now());
             assert!(!left.is_zero(), "no {what} on the screen:\n{}", self.text());
-            if let Ok(bytes) = self.pieces.recv_timeout(left) {
+            if let Ok(bytes) = self.pieces.recv_timeout(left.min(LOOK)) {
                 self.parser.process(&bytes);
                 self.raw.extend(bytes);
             }
