@@ -8,9 +8,9 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use crate::program::{DIAMOND, Place};
 
-/// How long a screen may take to show something, on a busy machine.
 /// How often a condition about something else than the screen is looked at.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long a screen may take to show something, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A running program and the screen it draws.
