@@ -264,6 +264,33 @@ mod tests {
         }
 
         #[test]
+        fn numbers_of_a_plan_survive_the_journal_with_the_same_digest(
+            numbers in proptest::collection::vec(any::<f64>(), 1..8),
+        ) {
+            let mut task = crate::model::TaskNode::new("a", "Weigh it");
+            for (at, number) in numbers.iter().enumerate().filter(|(_, number)| number.is_finite()) {
+                task.tool_affinity.insert(format!("tool{at}"), *number);
+                task.metadata.insert(format!("number{at}"), serde_json::json!(number));
+            }
+            let plan = crate::model::Plan { tasks: vec![task], ..crate::model::Plan::default() };
+            let hash = plan.digest().unwrap();
+            let event: Event = crate::event::PlanEvent::Proposed {
+                revision: 1,
+                hash: hash.clone(),
+                plan: std::sync::Arc::new(plan.clone()),
+                facts: std::sync::Arc::default(),
+                normalization: Vec::new(),
+            }
+            .into();
+            let back = Event::decode(&event.encode().unwrap()).unwrap();
+            let Event::Plan(crate::event::PlanEvent::Proposed { plan: read, .. }) = back else {
+                return Err(TestCaseError::fail("another event"));
+            };
+            prop_assert_eq!(&*read, &plan);
+            prop_assert_eq!(read.digest().unwrap(), hash);
+        }
+
+        #[test]
         fn reading_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = Event::decode(&bytes);
         }

@@ -341,6 +341,19 @@ fn traces_have_the_keys_of_the_seed_and_come_back() {
 }
 
 #[test]
+fn a_fork_with_the_same_plan_file_reruns_nothing_whatever_numbers_it_holds() {
+    let place = Place::new();
+    // Its nearest neighbour is what a parser that rounds twice makes of it.
+    let weighed = DIAMOND.replace("run =", "metadata = { weight = 0.9452706955539223 }\nrun =");
+    let plan = place.plan(&weighed);
+    assert_eq!(place.run(&["run", &plan, "--headless", "--yes"]).status.code(), Some(0));
+    let args = ["fork", "last", "--plan", &plan, "--dry-run", "--json"];
+    let dry = json_lines(&place.run(&args)).remove(0);
+    assert_eq!(dry["reruns"].as_array().map(Vec::len), Some(0), "{dry}");
+    assert_eq!(dry["reuses"].as_array().map(Vec::len), Some(4), "{dry}");
+}
+
+#[test]
 fn a_fork_says_what_it_reruns_and_inherits_no_approval() {
     let place = run_place();
     let dry = json_lines(&place.run(&["fork", "last", "--dry-run", "--json"])).remove(0);
