@@ -72,7 +72,7 @@ fn attempt_call(state: &SessionState, task: usize) -> CallId {
 }
 
 /// What is to be said first when a session is taken up: that it was, what became of its interrupted attempts, and that
-/// the run goes on.
+/// the run goes on. An attempt whose agent has already answered is not interrupted: the driver completes it.
 pub fn first_events(
     state: &SessionState,
     leftovers: &Leftovers,
@@ -89,7 +89,7 @@ pub fn first_events(
     }
     let mut next_request = state.requests.next_id();
     for task in 0..state.tasks.len() {
-        if state.tasks.row(task).status == TaskStatus::Running {
+        if state.tasks.row(task).status == TaskStatus::Running && !state.is_answered(task) {
             events.extend(interrupted(state, leftovers, task, &mut next_request));
         }
     }

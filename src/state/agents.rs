@@ -348,6 +348,19 @@ impl AgentSlice {
         self.get(task)?.answer.as_deref()
     }
 
+    /// Whether the agent of this attempt has handed in its answer. An answer of an earlier attempt does not count.
+    pub fn has_answered(&self, task: &TaskId, attempt: u32) -> bool {
+        self.get(task)
+            .is_some_and(|progress| progress.attempt == attempt && progress.answer.is_some())
+    }
+
+    /// A new attempt starts. The answer of an earlier one must not be taken for its own.
+    pub(super) fn note_start(&mut self, task: &TaskId) {
+        if let Some(progress) = self.0.get_mut(task).filter(|progress| progress.answer.is_some()) {
+            *progress = AgentProgress::default();
+        }
+    }
+
     /// The work of an attempt that did not come to its end and can be gone on with.
     pub fn unfinished(&self, task: &TaskId) -> Option<&AgentProgress> {
         self.get(task).filter(|progress| {

@@ -103,8 +103,12 @@ impl SessionState {
             Event::Approval(event) => self.requests.apply(event, record.at),
             Event::Run(event) => self.apply_run(event, record.at),
             Event::Task(event) => {
-                if let crate::event::TaskEvent::Failed { task, failure, .. } = event {
-                    self.agents.note_failure(task, failure);
+                match event {
+                    crate::event::TaskEvent::Started { task, .. } => self.agents.note_start(task),
+                    crate::event::TaskEvent::Failed { task, failure, .. } => {
+                        self.agents.note_failure(task, failure);
+                    }
+                    _ => {}
                 }
                 self.tasks.apply(event, record.at)
             }
@@ -132,6 +136,13 @@ impl SessionState {
         let since = self.session.created_at.unwrap_or(now);
         let whole = u64::try_from(now.duration_since(since).as_millis()).unwrap_or(0);
         whole.saturating_sub(self.session.absent_ms)
+    }
+
+    /// Whether a task only lacks its completion: its agent has handed in the answer of the current attempt.
+    pub fn is_answered(&self, task: usize) -> bool {
+        let row = self.tasks.row(task);
+        row.status == TaskStatus::Running
+            && self.agents.has_answered(self.tasks.id(task), row.attempt)
     }
 
     /// How many tasks count as running and wait for the person to say what became of them.

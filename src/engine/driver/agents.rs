@@ -11,7 +11,9 @@ use crate::engine::caps;
 use crate::engine::controller;
 use crate::engine::job::{AgentBrief, Job, TaskRef};
 use crate::engine::port::PortMessage;
-use crate::event::{ApprovalEvent, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent};
+use crate::event::{
+    ApprovalEvent, CallOutcome, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent,
+};
 use crate::llm::cost::Ceiling;
 use crate::model::{
     Answer, CallId, Cap, ChoiceAction, Failure, Request, RequestId, RequestKind, TaskId,
@@ -176,6 +178,22 @@ impl Driver {
             brief: Some(Box::new(brief)),
         };
         self.starts.push(Start::Job(Box::new(job)));
+    }
+
+    /// Completes the tasks whose agent had handed in its answer before an earlier process could complete them, exactly as
+    /// the report of that attempt would have.
+    pub(super) fn complete_answered(&mut self) {
+        let now = (self.options.clock)();
+        for task in 0..self.state.tasks.len() {
+            if !self.state.is_answered(task) {
+                continue;
+            }
+            let row = self.state.tasks.row(task);
+            let elapsed_ms = row.elapsed_ms(now).unwrap_or(0);
+            let id = self.state.tasks.id(task).clone();
+            let call = CallId { task: id, attempt: row.attempt, step: 0 };
+            self.end_attempt(&call, &CallOutcome::Exited { code: 0 }, elapsed_ms);
+        }
     }
 
     /// Ends the attempt that a call belongs to, whichever of its steps is named.

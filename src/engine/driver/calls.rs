@@ -64,10 +64,15 @@ impl Driver {
                     self.say(concluded);
                 }
                 self.running.remove(&call);
-                self.withdraw_asks_of(&call);
-                self.settle(&call, coordinator::verdict(&outcome), &outcome, elapsed_ms);
+                self.end_attempt(&call, &outcome, elapsed_ms);
             }
         }
+    }
+
+    /// What the last report of an attempt leads to: its questions are withdrawn and its task is settled.
+    pub(super) fn end_attempt(&mut self, call: &CallId, outcome: &CallOutcome, elapsed_ms: u64) {
+        self.withdraw_asks_of(call);
+        self.settle(call, coordinator::verdict(outcome), outcome, elapsed_ms);
     }
 
     /// A worker that ended without a last report has panicked; that fails its task and nothing else.

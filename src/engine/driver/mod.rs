@@ -211,6 +211,7 @@ impl Driver {
         for event in first {
             self.say(event);
         }
+        self.complete_answered();
         // Whoever left before there was a driver has nothing started.
         match self.inbox.try_recv() {
             Ok(Command::Close { why }) => self.close(why),

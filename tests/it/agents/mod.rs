@@ -1,5 +1,6 @@
 //! Tasks of agents through the whole program: a recorded model or a mock server, real tools, a real store.
 
+mod answered;
 mod failures;
 mod limits;
 mod permission;
