@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, watch};
 use crate::event::{
     ApprovalEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record, RunEvent,
 };
+use crate::model::limits::MAX_WAITING_ATTEMPTS;
 use crate::model::request::Detail;
 use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestId, RequestKind, Seq};
 use crate::replay::{History, SourceError};
@@ -272,17 +273,17 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
         return false;
     }
     // A task that asked something does nothing before it is answered.
-    let asks = |task: usize| {
-        let (id, since) = (state.tasks.id(task), state.tasks.row(task).started_at);
-        // What was asked before the attempt began was asked by another process; whether it is asked again shows.
-        let own = |open: &&OpenRequest| since.is_none_or(|since| open.asked_at >= since);
-        state.requests.open.values().filter(own).any(|open| {
-            open.request.task.as_ref().is_some_and(|asking| {
-                asking == id || asking.as_str().starts_with(&format!("{id}."))
+    let asks =
+        |task: usize| {
+            let (id, since) = (state.tasks.id(task), state.tasks.row(task).started_at);
+            // What was asked before the attempt began was asked by another process; whether it is asked again shows.
+            let own = |open: &&OpenRequest| since.is_none_or(|since| open.asked_at >= since);
+            state.requests.open.values().filter(own).any(|open| {
+                open.request.task.as_ref().is_some_and(|asking| id.is_or_contains(asking))
             })
-        })
-    };
-    let busy = |task: usize| state.tasks.row(task).status == TaskStatus::Running && !asks(task);
+        };
+    let runs = |task: usize| state.tasks.row(task).status == TaskStatus::Running;
+    let busy = |task: usize| runs(task) && !asks(task);
     match state.run.phase {
         RunPhase::Running => {}
         // What runs when a run is held finishes first.
@@ -297,7 +298,12 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
     }
     // A new revision that waits for approval holds back what is ready.
     let may_start = |task: usize| state.tasks.is_ready(task) && state.may_run() && !asks(task);
-    !(0..state.tasks.len()).any(|task| busy(task) || may_start(task))
+    if (0..state.tasks.len()).any(busy) {
+        return false;
+    }
+    // Whatever could start beside the waiting tasks has started in the batch of their questions.
+    let waiting = (0..state.tasks.len()).filter(|task| runs(*task)).count();
+    waiting >= MAX_WAITING_ATTEMPTS || !(0..state.tasks.len()).any(may_start)
 }
 
 /// The column in which the body of a readable line begins.

@@ -74,7 +74,8 @@ impl Runner for AgentRunner {
                 && !cancel.is_cancelled()
             {
                 port.flush().await;
-                let answer = port.ask(at_its_limit(&job.task, &failure.message)).await;
+                let asking = port.ask(at_its_limit(&job.task, &failure.message));
+                let answer = work.held.lend(kit.toolbox.permits(), asking).await;
                 match answer.map(|answer| answer.action) {
                     Some(ChoiceAction::HandToMe) => {
                         let message = "the person takes it over";

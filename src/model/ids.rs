@@ -57,6 +57,11 @@ impl TaskId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether another id names this task or a subtask of it.
+    pub fn is_or_contains(&self, other: &Self) -> bool {
+        other.0.strip_prefix(&*self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
 }
 
 impl fmt::Display for TaskId {

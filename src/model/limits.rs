@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How many attempts that wait for an answer of the person free their slot for others. It bounds how many questions pile
+/// up before somebody answers.
+pub const MAX_WAITING_ATTEMPTS: usize = 16;
+
 /// What a session works by. Journaled where it differs from the built-in values, so that a replay under other
 /// settings shows what happened and not what would happen now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -135,6 +135,16 @@ impl HeldPermit {
         Self(Arc::new(Mutex::new(Some(permit))))
     }
 
+    /// Gives the permit back while something is awaited that needs none, and takes one again afterwards.
+    pub async fn lend<T>(&self, permits: &Permits, work: impl Future<Output = T>) -> T {
+        let lent = self.take().is_some();
+        let value = work.await;
+        if lent {
+            self.put(permits.acquire().await);
+        }
+        value
+    }
+
     fn take(&self) -> Option<Permit> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -248,11 +258,6 @@ impl ToolContext {
 
     /// Gives the caller's permit back while nested work is awaited, and takes one again afterwards.
     pub async fn lend_permit<T>(&self, work: impl Future<Output = T>) -> T {
-        let lent = self.held.take().is_some();
-        let value = work.await;
-        if lent {
-            self.held.put(self.toolbox.permits().acquire().await);
-        }
-        value
+        self.held.lend(self.toolbox.permits(), work).await
     }
 }

@@ -246,11 +246,15 @@ impl Toolbox {
                 binding: binding.clone(),
                 sandbox: self.sandbox_state(),
             };
-            let answer = tokio::select! {
-                answer = self.bracket().ask(&ask) => answer,
-                () = call.cancel.cancelled() => {
-                    return Err((ToolError::new(Code::Cancelled, "the task was cancelled"), verdict));
+            // Others work while the person thinks.
+            let asking = async {
+                tokio::select! {
+                    answer = self.bracket().ask(&ask) => Some(answer),
+                    () = call.cancel.cancelled() => None,
                 }
+            };
+            let Some(answer) = call.held.lend(self.permits(), asking).await else {
+                return Err((ToolError::new(Code::Cancelled, "the task was cancelled"), verdict));
             };
             if let Some(error) = self.refusal(&prepared, &answer) {
                 return Err((error, verdict));

@@ -15,6 +15,7 @@ use crate::event::{
     ApprovalEvent, CallOutcome, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent,
 };
 use crate::llm::cost::Ceiling;
+use crate::model::limits::MAX_WAITING_ATTEMPTS;
 use crate::model::{
     Answer, CallId, Cap, ChoiceAction, Failure, Request, RequestId, RequestKind, TaskId,
 };
@@ -104,15 +105,27 @@ impl Driver {
         }
     }
 
+    /// How many attempts wait for an answer of the person and leave their slot to others meanwhile.
+    pub(super) fn waiting_attempts(&self) -> usize {
+        if self.asked.is_empty() {
+            return 0;
+        }
+        let asking: Vec<&TaskId> = self
+            .agents_questions()
+            .filter(|request| self.asked.contains_key(&request.id))
+            .filter_map(|request| request.task.as_ref())
+            .collect();
+        let waits = |call: &&CallId| asking.iter().any(|task| call.task.is_or_contains(task));
+        self.running.keys().filter(waits).count().min(MAX_WAITING_ATTEMPTS)
+    }
+
     /// Questions of an attempt that is over no longer make sense. Those of one that ends because this process leaves
     /// stay open: the person may answer them before the next one takes it up.
     pub(super) fn withdraw_asks_of(&mut self, call: &CallId) {
         if self.closing.is_some() {
             return;
         }
-        let own = |task: &TaskId| {
-            *task == call.task || task.as_str().starts_with(&format!("{}.", call.task))
-        };
+        let own = |task: &TaskId| call.task.is_or_contains(task);
         let asking: Vec<RequestId> = self
             .agents_questions()
             .filter(|request| request.task.as_ref().is_some_and(own))

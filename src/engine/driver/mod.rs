@@ -357,7 +357,7 @@ impl Driver {
         self.follow_breakers();
         let permits =
             if self.options.features.task_graphs { self.options.jobs as usize } else { 1 };
-        while self.running.len() < permits {
+        while self.running.len() < permits + self.waiting_attempts() {
             let Some(task) = self.queue.pop() else { break };
             self.begin_if_ready(task);
         }

@@ -6,6 +6,7 @@ mod limits;
 mod permission;
 mod repository;
 mod streaming;
+mod waiting;
 
 use std::process::Output;
 
