@@ -5,10 +5,12 @@ pub mod forks;
 pub mod inbox;
 pub mod look;
 mod models;
+mod new_session;
 pub mod planning;
 pub mod today;
 
 pub use models::Drafter;
+use new_session::{begin_session, require_events};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +31,7 @@ use crate::model::{GraphFacts, Normalization, Plan, PolicyOverride, RequestId, S
 use crate::planning::confidence::{ConfidenceSettings, ConfidenceWeights};
 use crate::replay::{History, JournalSource};
 use crate::state::SessionState;
-use crate::store::{FindError, NewSession, OpenMode, SessionSummary, Store, StoreError};
+use crate::store::{FindError, OpenMode, Store, StoreError};
 use crate::text::Redactor;
 use crate::tools::Workspace;
 use crate::tui::{self, ColorDepth, KeyOverrides, Theme, UiSettings};
@@ -251,20 +253,6 @@ impl App {
         let this = &self.in_workspace(workspace, Some(store))?;
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
-        store.create_session(NewSession {
-            id: id.clone(),
-            created_at: Timestamp::now(),
-            format: FORMAT,
-            parent: None,
-            summary: SessionSummary {
-                title: ready.plan.title.clone(),
-                workspace: workspace.clone(),
-                status: "planning".to_owned(),
-                total: ready.plan.tasks.len() as u32,
-                ..SessionSummary::default()
-            },
-        })?;
-        let journal = store.acquire(&id)?;
         let mut options = this.engine_options();
         options.keep = this.keeper(store);
         if needs_agents(&ready.plan) {
@@ -275,9 +263,7 @@ impl App {
         first.extend(this.policy_of(store, policy)?);
         first.extend(this.limits_of(&SessionState::default()));
         first.extend(this.project_left_out());
-        let handle = engine::start(journal, SessionState::default(), first, options);
-        inbox::attend(store, &handle);
-        Ok(handle)
+        begin_session(store, id, first, options)
     }
 
     /// Takes up a saved session, and says what its state was.
@@ -288,7 +274,9 @@ impl App {
         taking: Taking<'_>,
     ) -> anyhow::Result<(SessionHandle, Arc<SessionState>)> {
         let Taking { take_up, workspace, interactive, shown } = taking;
-        if let Some(source) = store.session(id)?.imported {
+        let info = store.session(id)?;
+        require_events(&info)?;
+        if let Some(source) = info.imported {
             return Err(Problem::failed(format!(
                 "session {} was imported from {source}, and nothing in it was approved here",
                 id.short()

@@ -9,13 +9,14 @@ use jiff::Timestamp;
 
 use super::history;
 use crate::cli::Problem;
+use crate::engine;
 use crate::engine::controller::requests;
-use crate::event::{ApprovalEvent, Event, FORMAT, Record, SessionEvent};
+use crate::event::{ApprovalEvent, Event, FORMAT, SessionEvent};
 use crate::model::{RunKind, Seq, SessionId, TaskId};
 use crate::replay::History;
 use crate::replay::fork::{ForkPlan, NewPlan, written_files};
 use crate::state::{SessionState, TaskStatus};
-use crate::store::{Batch, ForkPoint, NewSession, Row, Store};
+use crate::store::{ForkPoint, NewSession, Store};
 use crate::tools::workspace::{LARGEST, Workspace};
 
 /// A fork that could be made.
@@ -95,40 +96,25 @@ pub fn create_fork(store: &Store, fork: &PlannedFork) -> anyhow::Result<SessionI
     let PlannedFork { plan, state, workspace } = fork;
     let id = SessionId::from_uuid(uuid::Uuid::now_v7());
     let now = Timestamp::now().max(state.at.unwrap_or_default());
-    let mut fold = SessionState::clone(state);
-    let mut rows = Vec::new();
-    let mut say = |event: Event, fold: &mut SessionState| -> anyhow::Result<()> {
-        let record = Record::new(fold.seq.next(), now, event);
-        fold.apply(&record);
-        rows.push(Row {
-            seq: record.seq,
-            at: record.at,
-            kind: record.event.kind(),
-            task: record.event.task().map(ToString::to_string),
-            payload: record.event.encode()?,
-        });
-        Ok(())
+    let mut events = plan.events.clone();
+    let fold = |events: &[Event]| {
+        engine::first_batch(&id, SessionState::clone(state), events.to_vec(), now)
     };
-    for event in &plan.events {
-        say(event.clone(), &mut fold)?;
-    }
-    if workspace.as_path() != Path::new(&fold.session.workspace) {
+    let (after, _) = fold(&events)?;
+    if workspace.as_path() != Path::new(&after.session.workspace) {
         let workspace = workspace.to_string_lossy().into_owned();
-        say(SessionEvent::WorkspaceMoved { workspace }.into(), &mut fold)?;
+        events.push(SessionEvent::WorkspaceMoved { workspace }.into());
     }
-    let request = requests::final_plan(fold.requests.next_id(), &plan.revision);
-    say(ApprovalEvent::Asked { request: Arc::new(request) }.into(), &mut fold)?;
-    let summary = crate::engine::summary(&fold);
-    store.create_session(NewSession {
+    let request = requests::final_plan(after.requests.next_id(), &plan.revision);
+    events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
+    let (_, batch) = fold(&events)?;
+    let new = NewSession {
         id: id.clone(),
         created_at: now,
         format: FORMAT,
         parent: Some(ForkPoint { session: plan.parent.clone(), seq: plan.at }),
-        summary: summary.clone(),
-    })?;
-    let journal = store.acquire(&id)?;
-    let batch = Batch { summary: Some(summary), ..Batch::of(rows) };
-    journal.append_blocking(batch)?.wait()?;
-    journal.release()?;
+        summary: batch.summary.clone().unwrap_or_default(),
+    };
+    store.begin_session(new, batch)?.release()?;
     Ok(id)
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::{App, PROGRAM};
 use crate::engine::controller::planning::thread_id;
 use crate::engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
-use crate::engine::{self, Keep, SessionHandle};
+use crate::engine::{Keep, SessionHandle};
 use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
 use crate::llm::provider::Consent;
 use crate::model::{
@@ -22,7 +22,7 @@ use crate::planning::offline::{Library, Source};
 use crate::planning::portfolio::{StoredPlan, other_blocks};
 use crate::planning::schedule::OtherBlock;
 use crate::state::SessionState;
-use crate::store::{NewSession, SessionInfo, SessionSummary, SideWrite, Store};
+use crate::store::{SessionInfo, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
@@ -52,19 +52,6 @@ impl App {
         let events = calendar_events(wish.calendar.as_deref())?;
         let goal = this.redactor().redact(wish.goal.trim()).into_owned();
         let title: String = goal.chars().take(120).collect();
-        store.create_session(NewSession {
-            id: id.clone(),
-            created_at: Timestamp::now(),
-            format: FORMAT,
-            parent: None,
-            summary: SessionSummary {
-                title: title.clone(),
-                workspace: workspace.clone(),
-                status: "planning".to_owned(),
-                ..SessionSummary::default()
-            },
-        })?;
-        let journal = store.acquire(&id)?;
         let mut options = this.engine_options();
         options.keep = this.keeper(store);
         let mut planner = this.planner(store, &id, events)?;
@@ -111,9 +98,7 @@ impl App {
             let request = consent_request(ask);
             first.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
         }
-        let handle = engine::start(journal, SessionState::default(), first, options);
-        super::inbox::attend(store, &handle);
-        Ok(handle)
+        super::begin_session(store, id, first, options)
     }
 
     /// The planner of a session.

@@ -121,6 +121,7 @@ impl App {
         id: &SessionId,
         command: Command,
     ) -> anyhow::Result<()> {
+        super::require_events(&store.session(id)?)?;
         let journal = store.acquire(id).map_err(|error| held(error, id))?;
         let state = super::history(store, id)?.state_at(journal.head())?;
         let leftovers = end_leftovers(id, &state);

@@ -73,7 +73,8 @@ impl Glance {
     /// Reads a session that can be taken up as far as anyone can tell without doing it. `None` has it taken up first:
     /// what is wrong is then said without a screen that comes and goes.
     fn at(store: Store, id: &SessionId, workspace: Option<&Path>) -> Option<Self> {
-        if store.holder(id).ok()?.is_some() || store.session(id).ok()?.imported.is_some() {
+        let info = store.session(id).ok()?;
+        if store.holder(id).ok()?.is_some() || info.imported.is_some() || info.is_empty() {
             return None;
         }
         let bookmarks = bookmarks(&store, id).ok()?;

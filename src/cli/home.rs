@@ -182,6 +182,7 @@ fn view(app: &App) -> anyhow::Result<HomeView> {
     view.items = store
         .list_sessions()?
         .into_iter()
+        .filter(|info| !info.is_empty())
         .map(|info| {
             let state = open.iter().find(|(known, _)| known.id == info.id);
             item(info, state.map(|(_, state)| &**state), now)

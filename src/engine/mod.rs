@@ -30,11 +30,11 @@ pub use job::{Job, Runner, ShellRunner, TaskRef};
 pub use port::{Inlet, Port, listed_classes, port};
 pub use summary::summary;
 
-use crate::event::{Command, Event};
+use crate::event::{Command, Event, Record};
 use crate::llm::cost::Ledger;
 use crate::model::{Caps, PolicyOverride, Seq, SessionId};
 use crate::state::SessionState;
-use crate::store::Journal;
+use crate::store::{Batch, Journal, SideWrite};
 use crate::text::Redactor;
 
 /// How many commands may wait; a person never types faster, a script waits.
@@ -195,6 +195,33 @@ pub fn start(
     options: EngineOptions,
 ) -> SessionHandle {
     start_on(Line::new(state.seq), journal, state, first, options)
+}
+
+/// The first batch of a session that is being made, and the fold of it.
+pub fn first_batch(
+    session: &SessionId,
+    before: SessionState,
+    events: impl IntoIterator<Item = Event>,
+    at: jiff::Timestamp,
+) -> Result<(SessionState, Batch), serde_json::Error> {
+    let (mut state, mut batch) = (before, Batch::default());
+    for event in events {
+        let record = Record::new(state.seq.next(), at, event);
+        state.apply(&record);
+        if let Some(plan) = plan_rows::changed_row(&record.event, &state.planning) {
+            let (session, plan) = (session.clone(), Box::new(plan));
+            batch.side.push(SideWrite::Plan { session, plan });
+        }
+        batch.rows.push(driver::row(&record)?);
+    }
+    batch.summary = Some(summary(&state));
+    Ok((state, batch))
+}
+
+/// Starts working on a session that was just made: `state` is the fold of its first batch, which counts as work of this
+/// process.
+pub fn start_new(journal: Journal, state: SessionState, options: EngineOptions) -> SessionHandle {
+    SessionHandle { begun: Seq::START, ..start(journal, state, Vec::new(), options) }
 }
 
 /// Starts working on a session that somebody looks at already.

@@ -11,11 +11,11 @@ use super::error::{Doing, StoreError};
 use super::event_id;
 use super::lease::LeaseKey;
 use super::queue::Append;
-use super::record::{Row, SessionSummary};
+use super::record::{Batch, Row, SessionSummary};
 use super::schema::Writing;
 use super::sessions::signed;
 use super::time::micros_now;
-use crate::model::Seq;
+use crate::model::{Seq, SessionId};
 
 pub(super) const APPENDING: &str = "writing to the journal";
 
@@ -37,14 +37,7 @@ impl Tail<'_> {
         if self.epoch != lease.epoch {
             return Err(StoreError::Fenced { session });
         }
-        let mut expected = self.head.next();
-        for row in rows {
-            if row.seq != expected {
-                return Err(StoreError::Gap { session, expected, found: row.seq });
-            }
-            expected = expected.next();
-        }
-        Ok(())
+        check_sequence(&session, self.head, rows)
     }
 }
 
@@ -72,6 +65,35 @@ pub(super) fn write(
     work.sum_up(&tails)?;
     transaction.commit().doing(APPENDING, database)?;
     Ok(outcomes)
+}
+
+/// Writes the first batch of a session in the transaction that makes it. `head` is the event before its first own one.
+pub(super) fn write_first(
+    transaction: &Writing<'_>,
+    database: &Path,
+    (id, key, head): (&SessionId, i64, Seq),
+    batch: &Batch,
+) -> Result<(), StoreError> {
+    check_sequence(id, head, &batch.rows)?;
+    let mut work = Work { transaction, database, encoder: &mut Encoder::new() };
+    work.insert_rows(key, &batch.rows)?;
+    let head = batch.rows.last().map_or(head, |row| row.seq);
+    work.insert_beside(key, head, batch)?;
+    let summary = batch.summary.as_ref();
+    super::sessions::write_head(transaction, key, head, micros_now(), summary)
+        .doing(APPENDING, database)
+}
+
+/// Checks that rows continue a journal without a gap.
+fn check_sequence(session: &SessionId, head: Seq, rows: &[Row]) -> Result<(), StoreError> {
+    let mut expected = head.next();
+    for row in rows {
+        if row.seq != expected {
+            return Err(StoreError::Gap { session: session.clone(), expected, found: row.seq });
+        }
+        expected = expected.next();
+    }
+    Ok(())
 }
 
 struct Work<'a> {
@@ -125,13 +147,20 @@ impl Work<'_> {
         let tail = tails.get_mut(&key).expect("an admitted session has its tail in the map");
         tail.head = batch.rows.last().map_or(tail.head, |row| row.seq);
         tail.summary = batch.summary.as_ref().or(tail.summary);
+        let head = tail.head;
+        self.insert_beside(key, head, batch)?;
+        Ok(head)
+    }
+
+    /// Writes what a batch holds beside its rows.
+    fn insert_beside(&mut self, key: i64, head: Seq, batch: &Batch) -> Result<(), StoreError> {
         if let Some(checkpoint) = &batch.checkpoint {
-            self.insert_checkpoint(key, tail.head, checkpoint)?;
+            self.insert_checkpoint(key, head, checkpoint)?;
         }
         for write in &batch.side {
             super::side::apply(self.transaction, self.database, self.encoder, write)?;
         }
-        Ok(tail.head)
+        Ok(())
     }
 
     fn insert_rows(&mut self, key: i64, rows: &[Row]) -> Result<(), StoreError> {

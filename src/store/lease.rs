@@ -15,7 +15,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::database::Place;
 use super::error::{Doing, Holder, StoreError};
 use super::queue::{Job, Queue};
+use super::record::{Batch, NewSession};
 use super::schema::immediate;
+use super::sessions;
 use super::time::{from_micros, micros_now};
 use crate::model::{Seq, SessionId};
 
@@ -50,6 +52,36 @@ pub(super) fn take(
     let (key, epoch, head) =
         queue.run(move |connection| register(connection, &database, &session))?;
     let to = Arc::new(LeaseKey { id: id.clone(), key, epoch });
+    Ok((Grant { to, _lock: lock }, head))
+}
+
+/// Makes a session with its first events and takes its lease, all in one transaction: a process that is killed meanwhile
+/// leaves either a session that can be resumed or none.
+pub(super) fn take_new(
+    queue: &Queue,
+    place: &Place,
+    new: NewSession,
+    first: Batch,
+) -> Result<(Grant, Seq), StoreError> {
+    if !sessions::is_valid(&new.id) {
+        return Err(StoreError::BadSessionId { session: new.id });
+    }
+    let id = new.id.clone();
+    let lock = lock(queue, place, &id)?;
+    let database = place.database.clone();
+    let made = queue.run(move |connection| {
+        immediate(connection, &database, TAKING, |transaction| {
+            sessions::create_with(transaction, &database, &new, &first)?;
+            register_in(transaction, &database, &new.id)
+        })
+    });
+    let (key, epoch, head) = made.inspect_err(|error| {
+        // The lock file of a session that exists already is not ours to remove.
+        if !matches!(error, StoreError::SessionExists { .. }) {
+            let _ = fs::remove_file(lock_path(place, &id));
+        }
+    })?;
+    let to = Arc::new(LeaseKey { id, key, epoch });
     Ok((Grant { to, _lock: lock }, head))
 }
 
@@ -117,28 +149,34 @@ fn register(
     database: &Path,
     id: &SessionId,
 ) -> Result<(i64, i64, Seq), StoreError> {
-    immediate(connection, database, TAKING, |transaction| {
-        let key = key_of(transaction, database, id)?;
-        let now = micros_now();
-        let epoch = transaction
-            .query_row(
-                "INSERT INTO lease (session, epoch, pid, started, host, since) VALUES (?1, 1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (session) DO UPDATE
-                 SET epoch = epoch + 1, pid = ?2, started = ?3, host = ?4, since = ?5
-                 RETURNING epoch",
-                params![key, process::id(), start_ticks(process::id()).unwrap_or(0), host(), now],
-                |row| row.get(0),
-            )
-            .doing(TAKING, database)?;
-        let head: i64 = transaction
-            .query_row(
-                "UPDATE session SET opened_at = ?2 WHERE key = ?1 RETURNING head_seq",
-                params![key, now],
-                |row| row.get(0),
-            )
-            .doing(TAKING, database)?;
-        Ok((key, epoch, Seq(head.cast_unsigned())))
-    })
+    immediate(connection, database, TAKING, |transaction| register_in(transaction, database, id))
+}
+
+fn register_in(
+    transaction: &Connection,
+    database: &Path,
+    id: &SessionId,
+) -> Result<(i64, i64, Seq), StoreError> {
+    let key = key_of(transaction, database, id)?;
+    let now = micros_now();
+    let epoch = transaction
+        .query_row(
+            "INSERT INTO lease (session, epoch, pid, started, host, since) VALUES (?1, 1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (session) DO UPDATE
+             SET epoch = epoch + 1, pid = ?2, started = ?3, host = ?4, since = ?5
+             RETURNING epoch",
+            params![key, process::id(), start_ticks(process::id()).unwrap_or(0), host(), now],
+            |row| row.get(0),
+        )
+        .doing(TAKING, database)?;
+    let head: i64 = transaction
+        .query_row(
+            "UPDATE session SET opened_at = ?2 WHERE key = ?1 RETURNING head_seq",
+            params![key, now],
+            |row| row.get(0),
+        )
+        .doing(TAKING, database)?;
+    Ok((key, epoch, Seq(head.cast_unsigned())))
 }
 
 /// Clears our name; the lock is let go of with the grant, after this.

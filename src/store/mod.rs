@@ -112,6 +112,14 @@ impl Store {
         self.queue()?.run(move |connection| sessions::create(connection, &database, &new))
     }
 
+    /// Makes a session with its first events and opens it for writing, in one transaction.
+    pub fn begin_session(&self, new: NewSession, first: Batch) -> Result<Journal, StoreError> {
+        let queue = self.queue()?;
+        first.check_size()?;
+        let (grant, head) = lease::take_new(queue, &self.inner.place, new, first)?;
+        Ok(Journal::new(Arc::clone(queue), grant, head))
+    }
+
     /// Keeps something beside the journal, in a commit of its own.
     pub fn keep(&self, writes: Vec<SideWrite>) -> Result<(), StoreError> {
         let database = self.inner.place.database.clone();

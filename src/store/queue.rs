@@ -9,7 +9,6 @@ use std::thread::{self, JoinHandle};
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use super::codec::MAX_PAYLOAD;
 use super::database::Place;
 use super::error::StoreError;
 use super::lease::{Grant, LeaseKey};
@@ -105,10 +104,7 @@ impl Queue {
         batch: Batch,
         by: Thread,
     ) -> Result<Ack, StoreError> {
-        let largest = batch.largest();
-        if largest > MAX_PAYLOAD {
-            return Err(StoreError::TooLarge { bytes: largest, limit: MAX_PAYLOAD });
-        }
+        batch.check_size()?;
         let units = u32::try_from(batch.weight().div_ceil(UNIT)).unwrap_or(ROOM).clamp(1, ROOM);
         // Whatever waits has taken room, so that no batch overtakes an earlier one of its session.
         let alone = self.room.available_permits() == ROOM as usize;

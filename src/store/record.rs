@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
+use super::codec::MAX_PAYLOAD;
+use super::error::StoreError;
 use crate::model::{MicroDollars, Seq, SessionId};
 
 /// One event as it is journaled.
@@ -70,6 +72,13 @@ pub struct SessionInfo {
     pub imported: Option<String>,
 }
 
+impl SessionInfo {
+    /// Whether it has no event of its own.
+    pub fn is_empty(&self) -> bool {
+        self.head <= self.parent.as_ref().map_or(Seq::START, |point| point.seq)
+    }
+}
+
 /// What is committed together: rows, the summary after them, and a checkpoint of the fold after the last of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
@@ -93,8 +102,17 @@ impl Batch {
         rows + self.checkpoint.as_ref().map_or(0, Vec::len)
     }
 
+    /// Refuses a batch with a piece that is too large to be kept.
+    pub(super) fn check_size(&self) -> Result<(), StoreError> {
+        let bytes = self.largest();
+        if bytes > MAX_PAYLOAD {
+            return Err(StoreError::TooLarge { bytes, limit: MAX_PAYLOAD });
+        }
+        Ok(())
+    }
+
     /// The largest single piece, which is what the limit on payloads is about.
-    pub(super) fn largest(&self) -> usize {
+    fn largest(&self) -> usize {
         let rows = self.rows.iter().map(|row| row.payload.len()).max().unwrap_or(0);
         rows.max(self.checkpoint.as_ref().map_or(0, Vec::len))
     }

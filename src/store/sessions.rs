@@ -4,9 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::append;
 use super::error::{Doing, FindError, StoreError};
-use super::record::{ForkPoint, NewSession, SessionInfo, SessionSummary};
-use super::schema::immediate;
+use super::record::{Batch, ForkPoint, NewSession, SessionInfo, SessionSummary};
+use super::schema::{Writing, immediate};
 use super::time::from_micros;
 use crate::model::{MicroDollars, Seq, SessionId};
 
@@ -15,6 +16,9 @@ const CREATING: &str = "creating a session";
 
 /// The name that means "the session most recently opened for writing or written to".
 const LAST: &str = "last";
+
+/// The status of a session that has no event of its own.
+const EMPTY: &str = "empty";
 
 /// `SQLite` has no unsigned numbers. What does not fit is a hostile figure and stays at the largest.
 pub(super) fn signed(number: u64) -> i64 {
@@ -32,15 +36,31 @@ pub(super) fn create(
     new: &NewSession,
 ) -> Result<(), StoreError> {
     immediate(connection, database, CREATING, |transaction| {
-        let key = insert(transaction, database, new)?;
-        // A session that begins empty has its plans written as they come; a fork begins with those of its parent.
-        if new.parent.is_none() {
-            transaction
-                .execute("INSERT INTO projected (session) VALUES (?)", [key])
-                .doing(CREATING, database)?;
-        }
-        Ok(())
+        add(transaction, database, new).map(drop)
     })
+}
+
+fn add(transaction: &Connection, database: &Path, new: &NewSession) -> Result<i64, StoreError> {
+    let key = insert(transaction, database, new)?;
+    // A session that begins empty has its plans written as they come; a fork begins with those of its parent.
+    if new.parent.is_none() {
+        transaction
+            .execute("INSERT INTO projected (session) VALUES (?)", [key])
+            .doing(CREATING, database)?;
+    }
+    Ok(key)
+}
+
+/// Adds a session together with its first events.
+pub(super) fn create_with(
+    transaction: &Writing<'_>,
+    database: &Path,
+    new: &NewSession,
+    first: &Batch,
+) -> Result<(), StoreError> {
+    let key = add(transaction, database, new)?;
+    let head = new.parent.as_ref().map_or(Seq::START, |point| point.seq);
+    append::write_first(transaction, database, (&new.id, key, head), first)
 }
 
 /// Adds a session within a transaction and gives its key.
@@ -75,7 +95,7 @@ pub(super) fn insert(
 }
 
 /// Ids become names of lock files, and an imported one may be hostile.
-fn is_valid(id: &SessionId) -> bool {
+pub(super) fn is_valid(id: &SessionId) -> bool {
     let text = id.as_str();
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (1..=64).contains(&text.len()) && text.bytes().all(allowed) && text != LAST
@@ -184,7 +204,7 @@ fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
     let parent = row.get::<_, Option<String>>(15)?.map(SessionId::new);
     let parent_seq = row.get::<_, Option<i64>>(16)?.map(|seq| Seq(unsigned(seq)));
     let zero = jiff::Timestamp::UNIX_EPOCH;
-    let info = SessionInfo {
+    let mut info = SessionInfo {
         id: SessionId::new(row.get::<_, String>(0)?),
         created_at: zero,
         updated_at: zero,
@@ -196,6 +216,9 @@ fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
         format: row.get(18)?,
         imported: row.get(19)?,
     };
+    if info.is_empty() {
+        EMPTY.clone_into(&mut info.summary.status);
+    }
     let (created_at, updated_at, opened_at) = (row.get(1)?, row.get(2)?, row.get(3)?);
     Ok(Stored { info, created_at, updated_at, opened_at })
 }
@@ -267,13 +290,19 @@ pub(super) fn one(
 
 const RECENT_FIRST: &str = "max(s.updated_at, coalesce(s.opened_at, 0)) DESC, s.key DESC";
 
-/// Finds a session by its id, a prefix that only it has, or `last`. Hidden ones are not found.
+/// Finds a session by its id, a prefix that only it has, or `last`. Hidden ones are not found, and one without events is
+/// never the last: a process that was killed at its start left it, before a session and its first events were one
+/// transaction.
 pub(super) fn find(
     connection: &Connection,
     database: &Path,
     name: &str,
 ) -> Result<SessionId, FindError> {
-    let condition = if name == LAST { "?1 = 'last'" } else { "substr(s.id, 1, length(?1)) = ?1" };
+    let condition = if name == LAST {
+        "?1 = 'last' AND s.head_seq > coalesce(s.parent_seq, 0)"
+    } else {
+        "substr(s.id, 1, length(?1)) = ?1"
+    };
     let sql = format!(
         "SELECT s.id FROM session s WHERE s.visibility = 0 AND {condition} ORDER BY {RECENT_FIRST}"
     );

@@ -11,6 +11,7 @@ mod conversation;
 mod crash;
 mod daily;
 mod doubt;
+mod empty;
 mod engine;
 mod exchange;
 mod faults;

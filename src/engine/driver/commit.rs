@@ -133,7 +133,7 @@ pub(super) async fn acknowledgement(
     }
 }
 
-pub(super) fn row(record: &Record) -> Result<Row, serde_json::Error> {
+pub(in crate::engine) fn row(record: &Record) -> Result<Row, serde_json::Error> {
     Ok(Row {
         seq: record.seq,
         at: record.at,

@@ -25,6 +25,7 @@ mod planning;
 mod ready;
 
 use commit::acknowledgement;
+pub(super) use commit::row;
 
 use super::controller::{self, Effect};
 use super::coordinator;
@@ -212,6 +213,9 @@ impl Driver {
             self.say(event);
         }
         self.complete_answered();
+        if let Some(inlet) = &self.options.inlet {
+            inlet.publish(&self.state);
+        }
         // Whoever left before there was a driver has nothing started.
         match self.inbox.try_recv() {
             Ok(Command::Close { why }) => self.close(why),

@@ -74,6 +74,51 @@ fn ids_that_cannot_be_file_names_and_ids_in_use_are_refused() {
 }
 
 #[test]
+fn a_session_and_its_first_events_are_one_transaction() {
+    let dir = temporary();
+    let store = open(&dir);
+    let refused = store.begin_session(plain("a1"), Batch::of(rows(2..=3)));
+    assert!(matches!(refused, Err(StoreError::Gap { .. })), "{refused:?}");
+    assert!(listed(&store).is_empty(), "a session whose events are refused is not there");
+    assert!(!dir.path().join("locks/a1.lock").exists());
+    let journal = store.begin_session(plain("a1"), Batch::of(rows(1..=3))).unwrap();
+    assert_eq!(journal.head(), Seq(3));
+    assert!(matches!(store.acquire(&id("a1")), Err(StoreError::Held { .. })));
+    let again = store.begin_session(plain("a1"), Batch::of(rows(1..=1)));
+    assert!(matches!(again, Err(StoreError::Held { .. })), "{again:?}");
+    append(&journal, 4..=5);
+    drop(journal);
+    let again = store.begin_session(plain("a1"), Batch::of(rows(1..=1)));
+    assert!(matches!(again, Err(StoreError::SessionExists { .. })), "{again:?}");
+    let parent = Some(ForkPoint { session: id("a1"), seq: Seq(4) });
+    let new = NewSession { parent, ..plain("b2") };
+    store.begin_session(new, Batch::of(rows(5..=7))).unwrap().release().unwrap();
+    let reader = store.reader().unwrap();
+    assert_eq!(reader.rows(&id("b2"), Seq(1)..=Seq(9)).unwrap(), rows(1..=7));
+    let refused = store.begin_session(plain("../x"), Batch::of(rows(1..=1)));
+    assert!(matches!(refused, Err(StoreError::BadSessionId { .. })), "{refused:?}");
+}
+
+#[test]
+fn a_session_without_events_of_its_own_is_empty_and_never_the_last() {
+    let dir = temporary();
+    let store = open(&dir);
+    append(&start(&store, "a1"), 1..=3);
+    drop(start(&store, "b2"));
+    fork(&store, "c3", "a1", 2);
+    let empty: Vec<String> = store
+        .list_sessions()
+        .unwrap()
+        .iter()
+        .filter(|info| info.is_empty() && info.summary.status == "empty")
+        .map(|info| info.id.to_string())
+        .collect();
+    assert_eq!(empty, ["b2", "c3"]);
+    assert_eq!(store.find_session("last").unwrap(), id("a1"));
+    assert_eq!(store.find_session("b2").unwrap(), id("b2"), "by its id it is found");
+}
+
+#[test]
 fn a_removed_session_is_gone_with_everything_it_had() {
     let dir = temporary();
     let store = open(&dir);

@@ -28,6 +28,9 @@ pub(super) fn try_out(seed: u64) -> Point {
     let kept = rows(&place);
     require_kept(seed, &seen, &kept);
     require_sound(seed, &place);
+    if kept.is_empty() && place.data().exists() {
+        assert!(place.sessions().is_empty(), "seed {seed}: no session without events");
+    }
     let then = if kept.is_empty() { "never began" } else { go_on(seed, &place) };
     require_sound(seed, &place);
     Point {
