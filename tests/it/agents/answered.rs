@@ -20,10 +20,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Bench, approved, plan};
 
+/// Tasks and the numbers of their attempts, in the order in which they were made.
+type Attempts = Arc<Mutex<Vec<(String, u32)>>>;
+
 /// Begins each task, answers for it, and remembers which attempts it made.
 struct Answering {
     port: Port,
-    attempts: Arc<Mutex<Vec<(String, u32)>>>,
+    attempts: Attempts,
 }
 
 impl Runner for Answering {
@@ -68,11 +71,11 @@ fn row(record: &Record) -> Row {
     }
 }
 
-fn options(bench: &Bench) -> (EngineOptions, Arc<Mutex<Vec<(String, u32)>>>) {
+fn options(bench: &Bench) -> (EngineOptions, Attempts) {
     let clock = engine::wall_clock();
     let (port, inlet): (Port, Inlet) =
         engine::port(SessionId::clone(&bench.id), Vec::new(), clock, Arc::new(|_| {}));
-    let attempts = Arc::default();
+    let attempts = Attempts::default();
     let runner = Answering { port, attempts: Arc::clone(&attempts) };
     let options =
         EngineOptions { jobs: 1, inlet: Some(inlet), ..EngineOptions::with(Arc::new(runner)) };

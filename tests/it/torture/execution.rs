@@ -135,7 +135,7 @@ fn open_calls(records: &[Value]) -> BTreeSet<String> {
 }
 
 /// Commands of a killed run may outlive it for a moment; nobody may answer before they are gone.
-fn wait_for_leftovers(work: &Path) {
+pub(super) fn wait_for_leftovers(work: &Path) {
     let deadline = Instant::now() + Duration::from_secs(20);
     let mut quiet = 0;
     while quiet < 2 {

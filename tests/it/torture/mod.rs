@@ -2,8 +2,10 @@
 //! database; what was done is not done again; what is in doubt is asked; the session goes on.
 //!
 //! Each point has its own seed, which chooses the moment. The suite tries a few of each phase; `PLANWRIGHT_TORTURE=500`
-//! tries as many as it says, a fifth each, and writes what it found to `tests/torture.csv`.
+//! tries as many as it says, a fifth each, and as many again while agents work; what it finds is written to
+//! `tests/torture.csv`, where phases that were not tried keep their lines.
 
+mod agents;
 mod approval;
 mod exchange;
 mod execution;
@@ -33,13 +35,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 type TryOut = fn(u64) -> Point;
 
 /// What is tried, and how often the suite does.
-const PHASES: [(&str, u64, TryOut); 5] = [
+const PHASES: [(&str, u64, TryOut); 6] = [
     ("planning", 6, planning::try_out),
     ("approval", 4, approval::try_out),
     ("execution", 12, execution::try_out),
     ("exchange", 8, exchange::try_out),
     ("migration", 8, migration::try_out),
+    (AGENTS, 26, agents::try_out),
 ];
+/// The phase that gets as many points as all others together.
+const AGENTS: &str = "agents";
 
 #[test]
 fn a_kill_at_any_point_of_planning_loses_nothing() {
@@ -66,6 +71,11 @@ fn a_kill_at_any_point_of_a_migration_leaves_a_database_of_one_version_or_the_ot
     try_phase(4);
 }
 
+#[test]
+fn a_kill_at_any_point_of_agents_at_work_repeats_and_loses_no_effect() {
+    try_phase(5);
+}
+
 /// Lines of the table, by phase and seed. The last phase to end writes what all of them found.
 static FOUND: Mutex<BTreeMap<(usize, u64), String>> = Mutex::new(BTreeMap::new());
 
@@ -73,19 +83,32 @@ fn try_phase(phase: usize) {
     let (name, few, try_out) = PHASES[phase];
     let asked: Option<u64> =
         std::env::var("PLANWRIGHT_TORTURE").ok().and_then(|count| count.parse().ok());
-    let count = asked.map_or(few, |all| all / PHASES.len() as u64);
+    let others = PHASES.len() as u64 - 1;
+    let count = asked.map_or(few, |all| if name == AGENTS { all } else { all / others });
     let results = try_all(name, count, try_out);
     let bad: Vec<String> =
         results.values().filter(|(_, ok)| !ok).map(|(line, _)| line.clone()).collect();
     if asked.is_some() {
         let mut found = FOUND.lock().unwrap();
         found.extend(results.into_iter().map(|(seed, (line, _))| ((phase, seed), line)));
-        let lines: Vec<&str> = found.values().map(String::as_str).collect();
-        let table = format!("{}\n{}\n", Point::HEADINGS, lines.join("\n"));
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torture.csv");
-        std::fs::write(file, table).unwrap();
+        write_table(&found);
     }
     assert!(bad.is_empty(), "{} of {count} points: {bad:#?}", bad.len());
+}
+
+/// Writes what was found to the table. Phases that were not tried keep the lines they have there.
+fn write_table(found: &BTreeMap<(usize, u64), String>) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torture.csv");
+    let before = std::fs::read_to_string(&file).unwrap_or_default();
+    let mut table = vec![Point::HEADINGS];
+    for (phase, (name, ..)) in PHASES.iter().enumerate() {
+        let own = found.iter().filter(|((of, _), _)| *of == phase).map(|(_, line)| line.as_str());
+        let own: Vec<&str> = own.collect();
+        let is_own = |line: &&str| line.split(',').next() == Some(*name);
+        let kept: Vec<&str> = before.lines().filter(is_own).collect();
+        table.extend(if own.is_empty() { kept } else { own });
+    }
+    std::fs::write(file, table.join("\n") + "\n").unwrap();
 }
 
 /// Tries all points of a phase: a line of the table for each, and whether everything held.
