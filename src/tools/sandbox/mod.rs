@@ -169,10 +169,11 @@ fn ask_helper(helper: &Path, question: &str) -> Probe {
     }
 }
 
-/// Keeps other programs of this user from reading our memory and environment.
+/// Keeps other programs of this user from reading our memory and environment. Inside a command that Planwright started
+/// itself that is left out: such processes must be found by their environment when they outlive it, and they have no key.
 pub fn protect_self() {
     #[cfg(target_os = "linux")]
-    {
+    if std::env::var_os(crate::tools::process::CALL_VARIABLE).is_none() {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
         // Where it fails, everything else works as before.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::place::{Place, Tried, Who, is_root};
 use crate::tools::{confined, not_tested};
 
-/// Attempts without a network, and what they are with one.
+/// So many attempts there are at least.
 const LEAST: usize = 100;
 
 /// What the victim says when nothing happened to it.
@@ -25,7 +25,7 @@ fn attempts_of(who: Who) -> Vec<Tried> {
     if place.has_own_mounts() {
         assert_eq!(listing(&place), before);
     } else {
-        // Said by `doctor` and on every card.
+        // Said by `doctor`.
         not_tested("modes, times and attributes outside: this system gives no namespaces of users");
         tried.retain(|tried| tried.group != "metadata");
     }
@@ -46,7 +46,6 @@ fn listing(place: &Place) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-#[expect(clippy::print_stderr, reason = "the table is what the test is run for")]
 #[test]
 fn every_attempt_to_leave_the_sandbox_is_refused() {
     if !confined() {
@@ -60,28 +59,34 @@ fn every_attempt_to_leave_the_sandbox_is_refused() {
         not_tested("attempts as root, because the tests do not run as root");
         columns.push(("as a user", attempts_of(Who::Same)));
     }
-    let first = columns[0].1.clone();
-    for (number, tried) in first.iter().enumerate() {
-        let outcomes = columns.iter().map(|(_, all)| format!("{:>10}", all[number].outcome));
-        let outcomes: Vec<String> = outcomes.collect();
-        eprintln!("{:<16} {:<40} {}", tried.group, tried.name, outcomes.join(" "));
-    }
-    let mut groups: BTreeMap<&str, (usize, Vec<usize>)> = BTreeMap::new();
-    for (column, (_, all)) in columns.iter().enumerate() {
-        for tried in all {
-            let group = groups.entry(&tried.group).or_insert((0, vec![0; columns.len()]));
-            group.0 += usize::from(column == 0);
-            group.1[column] += usize::from(got_through(tried));
-        }
-    }
-    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    eprintln!("\n| attempts at | tried | got through {} |\n| --- | --- | --- |", names.join(", "));
-    for (group, (tried, through)) in &groups {
-        eprintln!("| {group} | {tried} | {through:?} |");
-    }
+    print_tables(&columns);
     for (name, all) in &columns {
         let through: Vec<&Tried> = all.iter().filter(|tried| got_through(tried)).collect();
         assert!(through.is_empty(), "{name}: {through:?}");
+    }
+}
+
+/// Every attempt by name, and how many of each group got through.
+#[expect(clippy::print_stderr, reason = "the tables are what the test is run for")]
+fn print_tables(columns: &[(&str, Vec<Tried>)]) {
+    for (name, all) in columns {
+        for tried in all {
+            eprintln!("{name:<10} {:<16} {:<40} {}", tried.group, tried.name, tried.outcome);
+        }
+    }
+    let mut groups: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
+    for (column, (_, all)) in columns.iter().enumerate() {
+        for tried in all {
+            let group = groups.entry(&tried.group).or_insert_with(|| vec![(0, 0); columns.len()]);
+            group[column].0 += 1;
+            group[column].1 += usize::from(got_through(tried));
+        }
+    }
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    eprintln!("| attempts at | {} |", names.join(" | "));
+    for (group, counts) in groups {
+        let counts = counts.iter().map(|(tried, through)| format!("{through} of {tried}"));
+        eprintln!("| {group} | {} |", counts.collect::<Vec<_>>().join(" | "));
     }
 }
 
@@ -181,11 +186,11 @@ fn what_a_command_needs_works_in_the_sandbox() {
     let users = if is_root() { &[Who::Ordinary, Who::Same][..] } else { &[Who::Same] };
     for who in users {
         let place = Place::new(*who);
-        let mut script = String::new();
-        for (number, (_, command)) in NEEDED.iter().enumerate() {
-            script.push_str(&format!("(set -e; {command}) && echo done {number}.\n"));
-        }
-        std::fs::write(place.work().join("needed.sh"), script).unwrap();
+        let lines = NEEDED.iter().enumerate();
+        let script: Vec<String> = lines
+            .map(|(number, (_, command))| format!("(set -e; {command}) && echo done {number}.\n"))
+            .collect();
+        std::fs::write(place.work().join("needed.sh"), script.concat()).unwrap();
         let answer = place.run_confined("sh needed.sh", false);
         let output = answer["data"]["output"].as_str().unwrap();
         for (number, (name, _)) in NEEDED.iter().enumerate() {

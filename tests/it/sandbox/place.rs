@@ -137,16 +137,15 @@ impl Place {
             assert!(self.victim_says.read_line(&mut targets).unwrap() > 0, "{targets}");
         }
         let outside = self.outside();
-        for (name, value) in [
+        let named = [
             ("OUTSIDE", outside.display().to_string()),
             ("HOME_OUTSIDE", outside.join("home").display().to_string()),
             ("WORK", self.work().display().to_string()),
             ("STORE", self.dir.path().join("data").display().to_string()),
             ("CONFIG", self.dir.path().join("config.toml").display().to_string()),
             ("PORT", self.listener.local_addr().unwrap().port().to_string()),
-        ] {
-            targets.push_str(&format!("{name}={value}\n"));
-        }
+        ];
+        targets.extend(named.map(|(name, value)| format!("{name}={value}\n")));
         std::fs::write(self.work().join("targets"), targets).unwrap();
     }
 
