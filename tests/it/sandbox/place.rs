@@ -253,7 +253,8 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let _ = self.victim.kill();
+        // It takes its shared memory and queues with it, which outlive a process that is killed.
+        drop(self.victim.stdin.take());
         let _ = self.victim.wait();
     }
 }
