@@ -24,6 +24,7 @@ mod planning;
 mod program;
 mod project;
 mod replaying;
+mod sandbox;
 mod screen;
 mod servers;
 mod supply;

@@ -1,6 +1,6 @@
 //! `shell.run`: a command that a model wrote, confined where the kernel can.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -11,13 +11,14 @@ use serde_json::{Value, json};
 use super::read;
 use crate::event::CallOutcome;
 use crate::model::{Failure, ToolResult};
+use crate::tools::Toolbox;
 use crate::tools::context::{Progress, ToolContext};
 use crate::tools::limit;
 use crate::tools::meta::{Effect, Resolved, ToolMeta};
 use crate::tools::process::{self, CALL_VARIABLE, CallReport, Collected, ProcessSpec};
 use crate::tools::sandbox::{Cell, HELPER_FAILED};
 use crate::tools::tool::{Answer, Code, Tool, ToolError};
-use crate::tools::workspace::protected_state;
+use crate::tools::workspace::{ProtectedState, protected_state};
 
 #[derive(Deserialize, JsonSchema)]
 struct Args {
@@ -95,6 +96,8 @@ pub(super) struct Ran {
     pub(super) collected: Collected,
     pub(super) confined: bool,
     protected_changes: Vec<String>,
+    /// The workspace holds more than the check for protected files looks at.
+    partly_checked: bool,
 }
 
 /// Runs the command of a resolved call, confined if that works here, and looks after protected files.
@@ -123,7 +126,7 @@ pub(super) async fn run(
         redactor: toolbox.redactor().clone(),
         launch: cell.launch(),
     };
-    let before = protected_state(&root);
+    let before = look_at_protected(toolbox).await;
     let collected = process::collect(
         spec,
         context.cancel.clone(),
@@ -139,12 +142,17 @@ pub(super) async fn run(
         },
     )
     .await;
-    let after = protected_state(&root);
-    let names = before.keys().chain(after.keys());
-    let changed = names.filter(|name| before.get(*name) != after.get(*name)).cloned();
-    let protected_changes =
-        changed.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
-    Ok(Ran { collected, confined, protected_changes })
+    let after = look_at_protected(toolbox).await;
+    let protected_changes = after.changed_since(&before);
+    let partly_checked = before.is_cut() || after.is_cut();
+    Ok(Ran { collected, confined, protected_changes, partly_checked })
+}
+
+/// The state of protected files in all roots. A large workspace takes a while, which must not hold others up.
+async fn look_at_protected(toolbox: &Toolbox) -> ProtectedState {
+    let roots: Vec<PathBuf> = toolbox.workspace().roots().map(Path::to_owned).collect();
+    let look = move || protected_state(roots.iter().map(PathBuf::as_path));
+    tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
 impl Ran {
@@ -154,7 +162,7 @@ impl Ran {
         context: &ToolContext,
         judge: impl FnOnce(&CallOutcome) -> Option<ToolError>,
     ) -> Answer {
-        let Self { collected, confined, protected_changes } = self;
+        let Self { collected, confined, protected_changes, partly_checked } = self;
         let most = context.toolbox.settings().model_output_bytes;
         let output = crate::text::clean(&collected.output);
         let shown = limit::middle(&output, most);
@@ -184,6 +192,11 @@ impl Ran {
         };
         if !confined {
             result = result.explain("the command ran unconfined");
+        }
+        if partly_checked {
+            result = result.explain(
+                "the workspace is too large to look for changed protected files in all of it",
+            );
         }
         let full_output = cut.then(|| output.into_owned());
         let mut answer = Answer { full_output, protected_changes, ..Answer::from(result) };

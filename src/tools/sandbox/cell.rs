@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-use super::{Homes, Launcher, PrivateDirectory, Profile, Sandbox, environment};
+use super::{Homes, Launcher, PrivateDirectory, Profile, Sandbox, caches, environment};
 use crate::tools::ToolSettings;
 use crate::tools::process::Launch;
 
@@ -27,7 +27,13 @@ impl Cell {
     ) -> io::Result<Self> {
         let private = PrivateDirectory::make()?;
         let person: BTreeMap<String, String> = std::env::vars().collect();
-        let homes = Homes::find(&person);
+        let roots: Vec<PathBuf> = roots.into_iter().collect();
+        let mut homes = Homes::find(&person);
+        if let Some(root) = roots.first()
+            && let Some(directory) = caches::directory_of(&person, root)
+        {
+            caches::use_caches(&mut homes, &directory, network);
+        }
         let mut profile =
             Profile { network, read: homes.read, write: homes.write, ..Profile::default() };
         profile.read.extend(settings.readable.iter().cloned());

@@ -1,21 +1,19 @@
 //! Giving up rights, on Linux. Everything here is done by the helper to itself, before it becomes the command.
 
-use std::collections::BTreeMap;
-
 use landlock::{
     ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use rustix::process::{Resource, Rlimit, Signal};
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule,
-};
 
-use super::{Limits, Probe, Profile};
+use super::filter::{FilterChoice, build_filters};
+use super::{Limits, Probe, Profile, namespace, rights};
 
 /// What is asked of the kernel: files, TCP, signals and abstract sockets.
 const WANTED: ABI = ABI::V6;
+/// What is said where the system gives no namespaces.
+const METADATA_LIMIT: &str = "Landlock and seccomp confine files, network and processes; this system gives no \
+    namespaces of users, so a command can change modes and times of your files outside the workspace, not their content";
 
 /// Confines this process and all that come from it. An error means that something could not even be tried.
 pub(super) fn confine(profile: &Profile) -> Result<Probe, String> {
@@ -28,26 +26,34 @@ pub(super) fn confine(profile: &Profile) -> Result<Probe, String> {
     }
     // No controlling terminal, and a group of its own that can be ended as a whole.
     let _ = rustix::process::setsid();
+    rights::close_descriptors();
     limit(profile.limits)?;
+    if profile.own_mounts {
+        namespace::enter_namespace(&profile.write)?;
+    }
     rustix::thread::set_no_new_privs(true).map_err(named("giving up new privileges"))?;
     let status = landlock(profile).map_err(|error| format!("Landlock: {error}"))?;
-    seccompiler::apply_filter(&filter(profile.network)?)
-        .map_err(|error| format!("seccomp: {error}"))?;
-    Ok(probe_of(&status))
+    rights::drop_capabilities()?;
+    let choice = FilterChoice { network: profile.network, own_ipc: profile.own_mounts };
+    for filter in build_filters(choice)? {
+        seccompiler::apply_filter(&filter).map_err(|error| format!("seccomp: {error}"))?;
+    }
+    Ok(probe_of(&status, profile.own_mounts))
 }
 
-fn probe_of(status: &RestrictionStatus) -> Probe {
+fn probe_of(status: &RestrictionStatus, own_mounts: bool) -> Probe {
     let (enforced, detail) = match status.ruleset {
-        RulesetStatus::FullyEnforced => {
-            (true, "Landlock confines files, TCP and signals; seccomp the rest")
+        RulesetStatus::FullyEnforced if own_mounts => {
+            (true, "Landlock, seccomp and read-only mounts confine files, network and processes")
         }
+        RulesetStatus::FullyEnforced => (true, METADATA_LIMIT),
         RulesetStatus::PartiallyEnforced => (
             false,
             "the Landlock of this kernel is too old to confine TCP and signals (Linux 6.12 can)",
         ),
         RulesetStatus::NotEnforced => (false, "this kernel has no Landlock"),
     };
-    Probe { enforced: enforced && status.no_new_privs, detail: detail.to_owned() }
+    Probe { enforced: enforced && status.no_new_privs, own_mounts, detail: detail.to_owned() }
 }
 
 fn limit(limits: Limits) -> Result<(), String> {
@@ -95,57 +101,4 @@ fn landlock(profile: &Profile) -> Result<RestrictionStatus, landlock::RulesetErr
         created = created.add_rule(PathBeneath::new(opened, access))?;
     }
     created.restrict_self()
-}
-
-/// Refuses what Landlock does not cover: other kinds of sockets, looking into processes, `io_uring` (which goes
-/// around filters), and leaving the process group (which would outlive it).
-fn filter(network: bool) -> Result<BpfProgram, String> {
-    let failed = |error: seccompiler::BackendError| format!("seccomp: {error}");
-    let always: [i64; 10] = [
-        libc::SYS_ptrace,
-        libc::SYS_process_vm_readv,
-        libc::SYS_process_vm_writev,
-        libc::SYS_io_uring_setup,
-        libc::SYS_io_uring_enter,
-        libc::SYS_io_uring_register,
-        libc::SYS_setsid,
-        libc::SYS_setpgid,
-        libc::SYS_keyctl,
-        libc::SYS_bpf,
-    ];
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        always.into_iter().map(|call| (call, Vec::new())).collect();
-    let family = |value: libc::c_int| condition(0, SeccompCmpOp::Eq, value);
-    let mut sockets = Vec::new();
-    for value in [libc::AF_PACKET, libc::AF_VSOCK, libc::AF_UNIX] {
-        sockets.push(SeccompRule::new(vec![family(value).map_err(failed)?]).map_err(failed)?);
-    }
-    if !network {
-        for value in [libc::AF_INET, libc::AF_INET6] {
-            // Anything but TCP, whose rules are Landlock's. The upper bits of the type are flags.
-            for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_SEQPACKET, libc::SOCK_DCCP] {
-                let kind = condition(1, SeccompCmpOp::MaskedEq(0xf), kind).map_err(failed)?;
-                let both = vec![family(value).map_err(failed)?, kind];
-                sockets.push(SeccompRule::new(both).map_err(failed)?);
-            }
-        }
-    }
-    rules.insert(libc::SYS_socket, sockets);
-    let arch = std::env::consts::ARCH.try_into().map_err(failed)?;
-    let refuse = SeccompAction::Errno(libc::EPERM.cast_unsigned());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch).map_err(failed)?;
-    filter.try_into().map_err(failed)
-}
-
-fn condition(
-    argument: u8,
-    operator: SeccompCmpOp,
-    value: libc::c_int,
-) -> Result<SeccompCondition, seccompiler::BackendError> {
-    SeccompCondition::new(
-        argument,
-        SeccompCmpArgLen::Dword,
-        operator,
-        u64::from(value.cast_unsigned()),
-    )
 }

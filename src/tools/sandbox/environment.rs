@@ -31,6 +31,8 @@ pub fn build(
         ("PAGER", "cat".to_owned()),
         ("GIT_PAGER", "cat".to_owned()),
         ("GIT_TERMINAL_PROMPT", "0".to_owned()),
+        // Root has no right to give files away here, which tar would try.
+        ("TAR_OPTIONS", "--no-same-owner".to_owned()),
     ];
     for (name, value) in fixed {
         // A name that the person lists keeps the person's value, except for places that are not readable.

@@ -8,6 +8,8 @@ use super::{ARGV0, HELPER_FAILED, Probe, Profile};
 
 /// Asks the helper to confine itself and say how that went.
 pub(super) const PROBE: &str = "--probe";
+/// The same without mounts of its own, which not every system gives.
+pub(super) const PROBE_WITHOUT_MOUNTS: &str = "--probe-without-mounts";
 
 /// Whether this process was started to confine a command.
 pub fn is_helper() -> bool {
@@ -19,11 +21,9 @@ pub fn is_helper() -> bool {
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     let first = arguments.next().unwrap_or_default();
-    if first == PROBE {
-        let probe = match confine(&Profile::default()) {
-            Ok(probe) => probe,
-            Err(detail) => Probe { enforced: false, detail },
-        };
+    if first == PROBE || first == PROBE_WITHOUT_MOUNTS {
+        let profile = Profile { own_mounts: first == PROBE, ..Profile::default() };
+        let probe = confine(&profile).unwrap_or_else(Probe::failed);
         println!("{}", serde_json::to_string(&probe).unwrap_or_default());
         return ExitCode::SUCCESS;
     }

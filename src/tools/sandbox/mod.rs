@@ -1,17 +1,24 @@
 //! Confining commands that a model wrote.
 //!
 //! A command is started through this same program under another name ([`ARGV0`]), which gives up rights and then
-//! becomes the command: a session of its own, limits, no new privileges, Landlock for files and TCP, seccomp for what
-//! Landlock does not cover. Whether all of that works here is found out once by trying; if it does not, commands count
+//! becomes the command: a session of its own, no descriptors but the first three, limits, mounts that are read-only but
+//! for what it may write (where the system gives namespaces), no new privileges, no capabilities, Landlock for files and
+//! signals, seccomp for what Landlock does not cover. Whether all of that works here is found out once by trying; if it does not, commands count
 //! as unconfined and always ask.
 
+mod caches;
 mod cell;
 #[cfg(target_os = "linux")]
 mod confine;
 pub mod environment;
+#[cfg(target_os = "linux")]
+mod filter;
 mod helper;
 mod homes;
+#[cfg(target_os = "linux")]
+mod namespace;
 mod private;
+mod rights;
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -24,6 +31,7 @@ pub use cell::Cell;
 pub use helper::{is_helper, main as helper_main};
 pub use homes::Homes;
 pub use private::PrivateDirectory;
+pub use rights::seal_descriptors;
 
 use super::permission::SandboxState;
 
@@ -39,6 +47,9 @@ pub struct Profile {
     pub read: Vec<PathBuf>,
     pub write: Vec<PathBuf>,
     pub network: bool,
+    /// Everything but `write` is mounted read-only for the command; set where that works.
+    #[serde(default)]
+    pub own_mounts: bool,
     pub limits: Limits,
 }
 
@@ -62,7 +73,16 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     pub enforced: bool,
+    /// Whether commands get mounts of their own, so that nothing about files outside can be changed.
+    #[serde(default)]
+    pub own_mounts: bool,
     pub detail: String,
+}
+
+impl Probe {
+    fn failed(detail: impl Into<String>) -> Self {
+        Self { enforced: false, own_mounts: false, detail: detail.into() }
+    }
 }
 
 /// The way to confine commands, if there is one.
@@ -88,7 +108,7 @@ impl Sandbox {
 
     /// No confinement, for the reason given.
     pub fn none(why: &str) -> Self {
-        let probe = OnceLock::from(Probe { enforced: false, detail: why.to_owned() });
+        let probe = OnceLock::from(Probe::failed(why));
         Self { helper: None, probe: Arc::new(probe) }
     }
 
@@ -96,7 +116,7 @@ impl Sandbox {
     pub fn probe(&self) -> &Probe {
         self.probe.get_or_init(|| match &self.helper {
             Some(helper) => try_out(helper),
-            None => Probe { enforced: false, detail: "there is no helper".to_owned() },
+            None => Probe::failed("there is no helper"),
         })
     }
 
@@ -111,8 +131,10 @@ impl Sandbox {
 
     /// The program, its name and its first arguments that confine a command; none where nothing can.
     pub fn launcher(&self, profile: &Profile) -> Option<Launcher> {
-        let helper = self.helper.clone().filter(|_| self.probe().enforced)?;
-        Some(Launcher { helper, profile: serde_json::to_string(profile).ok()? })
+        let probe = self.probe();
+        let helper = self.helper.clone().filter(|_| probe.enforced)?;
+        let profile = Profile { own_mounts: probe.own_mounts, ..profile.clone() };
+        Some(Launcher { helper, profile: serde_json::to_string(&profile).ok()? })
     }
 }
 
@@ -123,27 +145,35 @@ pub struct Launcher {
     pub profile: String,
 }
 
+/// Tries the whole of it, and where that fails what works without mounts of its own.
 fn try_out(helper: &Path) -> Probe {
-    let failed = |detail: String| Probe { enforced: false, detail };
+    let whole = ask_helper(helper, helper::PROBE);
+    if whole.enforced { whole } else { ask_helper(helper, helper::PROBE_WITHOUT_MOUNTS) }
+}
+
+fn ask_helper(helper: &Path, question: &str) -> Probe {
     let output = Command::new(helper)
         .arg0(ARGV0)
-        .arg(helper::PROBE)
+        .arg(question)
         .env_clear()
+        .current_dir("/")
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
     match output {
-        Ok(output) => serde_json::from_slice(&output.stdout).unwrap_or_else(|_| {
-            failed("the helper that confines commands does not answer".to_owned())
-        }),
-        Err(error) => failed(format!("the helper that confines commands does not start: {error}")),
+        Ok(output) => serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| Probe::failed("the helper that confines commands does not answer")),
+        Err(error) => {
+            Probe::failed(format!("the helper that confines commands does not start: {error}"))
+        }
     }
 }
 
-/// Keeps other programs of this user from reading our memory and environment.
+/// Keeps other programs of this user from reading our memory and environment. Inside a command that Planwright started
+/// itself that is left out: such processes must be found by their environment when they outlive it, and they have no key.
 pub fn protect_self() {
     #[cfg(target_os = "linux")]
-    {
+    if std::env::var_os(crate::tools::process::CALL_VARIABLE).is_none() {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
         // Where it fails, everything else works as before.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);

@@ -4,8 +4,10 @@
 //! exchange of a directory between check and use leads outside. Where the kernel cannot do that, each name is opened
 //! from the one before and links are not followed at all. Names are compared by components, never as text.
 
+mod guard;
 mod open;
 mod place;
+mod protected;
 mod stamp;
 mod write;
 
@@ -20,9 +22,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags};
 use serde_json::{Value, json};
 
+pub use guard::{ProtectedState, protected_state};
 use place::Located;
-pub use place::is_protected;
-pub use stamp::protected_state;
+pub use protected::is_protected;
 pub use write::LARGEST;
 
 use super::meta::TouchedPath;

@@ -127,26 +127,3 @@ fn real_path(opened: BorrowedFd<'_>) -> Option<PathBuf> {
     let path = PathBuf::from(std::ffi::OsString::from_vec(target.into_bytes()));
     path.is_absolute().then_some(path)
 }
-
-/// Whether a place holds what other programs act on by themselves: hooks, settings of git, pipelines, our own settings.
-pub fn is_protected(place: &str) -> bool {
-    const ANYWHERE: [&str; 6] = [".git", ".planwright", ".envrc", ".mcp.json", ".husky", ".direnv"];
-    const PIPELINES: [&str; 9] = [
-        ".github/workflows",
-        ".github/actions",
-        ".gitlab-ci.yml",
-        ".circleci",
-        ".travis.yml",
-        "jenkinsfile",
-        "azure-pipelines.yml",
-        ".pre-commit-config.yaml",
-        ".cargo/config.toml",
-    ];
-    let lower = place.to_lowercase();
-    let names: Vec<&str> = lower.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
-    let pipeline = |known: &&str| {
-        let known: Vec<&str> = known.split('/').collect();
-        names.windows(known.len()).any(|window| window == known)
-    };
-    names.iter().any(|name| ANYWHERE.contains(name)) || PIPELINES.iter().any(pipeline)
-}

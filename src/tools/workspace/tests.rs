@@ -191,11 +191,32 @@ fn protected_places_are_known_by_any_name() {
         ".planwright/x",
         "a/.mcp.json",
         "Jenkinsfile",
+        ".cargo/config",
+        "sub/.Cargo/Config.toml",
+        ".vscode/tasks.json",
+        ".claude/settings.json",
+        ".cursor/rules",
+        ".codex/config.toml",
+        ".gemini/settings.json",
+        ".devcontainer/devcontainer.json",
+        "web/.npmrc",
+        "rust-toolchain",
+        "a/rust-toolchain.toml",
+        "lefthook.yml",
+        ".pre-commit-config.yaml",
+        ".git/modules/lib/hooks/pre-commit",
     ] {
         assert!(is_protected(path), "{path}");
     }
-    for path in ["git/hooks", ".gitignore", "github/workflows/a", ".github/README.md", "src/envrc"]
-    {
+    for path in [
+        "git/hooks",
+        ".gitignore",
+        "github/workflows/a",
+        ".github/README.md",
+        "src/envrc",
+        ".cargo/x",
+        "config.toml",
+    ] {
         assert!(!is_protected(path), "{path}");
     }
     let (_outer, root) = place();

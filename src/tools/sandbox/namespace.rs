@@ -1,0 +1,135 @@
+//! A view of the file system in which only what the command may write can be changed at all.
+//!
+//! Landlock does not cover modes, owners, times and extended attributes: a command could change those of any file
+//! that belongs to the person. A mount that is read-only refuses that too. It needs a namespace of mounts, and so
+//! either root or a kernel that lets everybody have a namespace of users.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use nix::sched::CloneFlags;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
+};
+
+/// Makes everything read-only for this process but the places given. Shared memory and queues become its own as well.
+pub(super) fn enter_namespace(writable: &[PathBuf]) -> Result<(), String> {
+    let directory = std::env::current_dir();
+    enter_own_namespaces()?;
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", private).map_err(|error| format!("separating mounts: {error}"))?;
+    let places: BTreeSet<PathBuf> = writable
+        .iter()
+        .filter_map(|path| path.canonicalize().ok())
+        // Writing to a device does not change the file system that its name is in.
+        .filter(|path| path.is_dir() || path.is_file())
+        .collect();
+    for place in &places {
+        let named = |error| format!("mounting {}: {error}", place.display());
+        mount_bind_recursive(place, place).map_err(named)?;
+    }
+    let is_writable = |point: &Path| places.iter().any(|place| point.starts_with(place));
+    for mount in list_mounts()?.iter().filter(|mount| !is_writable(&mount.point)) {
+        let flags = mount.flags | MountFlags::BIND | MountFlags::RDONLY;
+        // A mount that another one hides, or that this user cannot reach, is in nobody's way; see below.
+        let _ = mount_remount(&mount.point, flags, "");
+    }
+    let open = list_mounts()?.into_iter().find(|mount| {
+        !is_writable(&mount.point) && !mount.is_read_only && is_writable_here(&mount.point)
+    });
+    if let Some(open) = open {
+        return Err(format!("{} cannot be made read-only", open.point.display()));
+    }
+    // The directory this process is in belongs to the mounts of before.
+    directory
+        .and_then(std::env::set_current_dir)
+        .map_err(|error| format!("going back to the directory: {error}"))
+}
+
+/// Root needs no namespace of users; for others it is what permits the rest.
+fn enter_own_namespaces() -> Result<(), String> {
+    let wanted = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+    if nix::sched::unshare(wanted).is_ok() {
+        return Ok(());
+    }
+    let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    nix::sched::unshare(wanted | CloneFlags::CLONE_NEWUSER)
+        .map_err(|error| format!("this system gives no namespace of users: {error}"))?;
+    let write = |file: &str, text: String| {
+        let path = format!("/proc/self/{file}");
+        std::fs::write(&path, text).map_err(|error| format!("{path}: {error}"))
+    };
+    write("setgroups", "deny".to_owned())?;
+    write("uid_map", format!("{user} {user} 1"))?;
+    write("gid_map", format!("{group} {group} 1"))
+}
+
+struct Mount {
+    point: PathBuf,
+    is_read_only: bool,
+    /// What must be said again when it is mounted anew.
+    flags: MountFlags,
+}
+
+fn list_mounts() -> Result<Vec<Mount>, String> {
+    let path = "/proc/self/mountinfo";
+    let text = std::fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let read = |line: &[u8]| {
+        let mut fields = line.split(|byte| *byte == b' ').skip(4);
+        let point = unescape(fields.next()?);
+        let options = String::from_utf8_lossy(fields.next()?).into_owned();
+        let is_read_only = options.split(',').any(|option| option == "ro");
+        Some(Mount { point, is_read_only, flags: flags_of(&options) })
+    };
+    lines.map(|line| read(line).ok_or_else(|| format!("{path} cannot be read"))).collect()
+}
+
+fn flags_of(options: &str) -> MountFlags {
+    let flags = options.split(',').map(|option| match option {
+        "nosuid" => MountFlags::NOSUID,
+        "nodev" => MountFlags::NODEV,
+        "noexec" => MountFlags::NOEXEC,
+        "noatime" => MountFlags::NOATIME,
+        "nodiratime" => MountFlags::NODIRATIME,
+        "relatime" => MountFlags::RELATIME,
+        _ => MountFlags::empty(),
+    });
+    flags.fold(MountFlags::empty(), MountFlags::union)
+}
+
+/// The kernel writes blanks and backslashes in octal.
+fn unescape(field: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((first, more)) = rest.split_first() {
+        let octal = more
+            .get(..3)
+            .filter(|_| *first == b'\\')
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        bytes.push(octal.unwrap_or(*first));
+        rest = if octal.is_some() { &more[3..] } else { more };
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+/// Whether what is at a path now is on a mount that can be written.
+fn is_writable_here(path: &Path) -> bool {
+    rustix::fs::statvfs(path)
+        .is_ok_and(|status| !status.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_are_read_as_the_kernel_writes_them() {
+        assert_eq!(unescape(b"/a\\040b\\134c"), Path::new("/a b\\c"));
+        assert_eq!(unescape(b"/plain\\"), Path::new("/plain\\"));
+        assert_eq!(flags_of("ro,nosuid,relatime"), MountFlags::NOSUID | MountFlags::RELATIME);
+        assert!(list_mounts().unwrap().iter().any(|mount| mount.point == Path::new("/")));
+    }
+}

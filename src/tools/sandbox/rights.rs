@@ -1,0 +1,89 @@
+//! Giving up what a process got from the one that started it: open descriptors and capabilities.
+
+use std::os::fd::RawFd;
+
+#[cfg(target_os = "linux")]
+use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
+
+/// Where the kernel does not list descriptors, this many numbers are tried.
+#[cfg(target_os = "linux")]
+const MOST_DESCRIPTORS: RawFd = 65_536;
+
+/// Closes every descriptor above 2.
+#[cfg(target_os = "linux")]
+pub(super) fn close_descriptors() {
+    // The list itself is read through a descriptor, which is closed by the time this returns.
+    let open = inherited_descriptors().unwrap_or_else(|| (3..MOST_DESCRIPTORS).collect());
+    for descriptor in open {
+        let _ = nix::unistd::close(descriptor);
+    }
+}
+
+/// Marks every inherited descriptor above 2 so that no program started from here on gets it. Must run before anything
+/// is opened and before there is a second thread.
+pub fn seal_descriptors() {
+    for descriptor in inherited_descriptors().unwrap_or_default() {
+        // Another descriptor of the same open file takes the place of the first, with the mark.
+        let Ok(copy) = filedescriptor::FileDescriptor::dup(&descriptor) else { continue };
+        let _ = nix::unistd::close(descriptor);
+        if let Ok(sealed) = rustix::io::fcntl_dupfd_cloexec(&copy, descriptor) {
+            // It stays open: a path such as /dev/fd/63 may name it.
+            let _ = std::os::fd::IntoRawFd::into_raw_fd(sealed);
+        }
+    }
+}
+
+/// Descriptors above 2 that are open. None where the kernel does not tell.
+fn inherited_descriptors() -> Option<Vec<RawFd>> {
+    let listed: Vec<RawFd> = std::fs::read_dir("/proc/self/fd")
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|descriptor| *descriptor > 2)
+        .collect();
+    // The one that the list was read through is in it, and closed by now.
+    let is_open = |descriptor: &RawFd| {
+        std::path::Path::new(&format!("/proc/self/fd/{descriptor}")).symlink_metadata().is_ok()
+    };
+    Some(listed.into_iter().filter(is_open).collect())
+}
+
+/// Drops all capabilities, those that a program owned by root would get when it is started included. Says which
+/// step failed, or that something is left.
+#[cfg(target_os = "linux")]
+pub(super) fn drop_capabilities() -> Result<(), String> {
+    let failed = |error: rustix::io::Errno| format!("dropping capabilities: {error}");
+    let none = CapabilitySet::empty();
+    // Both need a capability themselves. Without it there is nothing that could be gained, which is checked below.
+    let bits = CapabilitiesSecureBits::NO_ROOT
+        | CapabilitiesSecureBits::NO_ROOT_LOCKED
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP
+        | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED
+        | CapabilitiesSecureBits::KEEP_CAPS_LOCKED
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
+        | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
+    let _ = rustix::thread::set_capabilities_secure_bits(bits);
+    for capability in all_capabilities() {
+        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+    }
+    rustix::thread::clear_ambient_capability_set().map_err(failed)?;
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    rustix::thread::set_capabilities(None, sets).map_err(failed)?;
+    let left = rustix::thread::capabilities(None).map_err(failed)?;
+    if left.effective.union(left.permitted).union(left.inheritable) != none {
+        return Err("capabilities cannot be dropped here".to_owned());
+    }
+    // An ordinary user cannot empty the bounding set. With no new privileges it gives nothing then; to root it would.
+    let bounded = |capability| rustix::thread::capability_is_in_bounding_set(capability);
+    let is_root = rustix::process::geteuid().is_root() || rustix::process::getuid().is_root();
+    if is_root && all_capabilities().any(|capability| bounded(capability).unwrap_or(false)) {
+        return Err("capabilities of root cannot be dropped for good here".to_owned());
+    }
+    Ok(())
+}
+
+/// One set for each capability; the kernel refuses numbers that it does not know.
+#[cfg(target_os = "linux")]
+fn all_capabilities() -> impl Iterator<Item = CapabilitySet> {
+    (0..64).map(|number| CapabilitySet::from_bits_retain(1 << number))
+}
