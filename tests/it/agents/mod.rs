@@ -2,6 +2,7 @@
 
 mod failures;
 mod limits;
+mod pacing;
 mod permission;
 mod repository;
 mod streaming;
