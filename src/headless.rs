@@ -10,7 +10,9 @@ use crate::event::{
 };
 use crate::model::limits::MAX_WAITING_ATTEMPTS;
 use crate::model::request::Detail;
-use crate::model::{Actor, Answer, ChoiceAction, PlanState, Request, RequestId, RequestKind, Seq};
+use crate::model::{
+    Actor, Answer, ChoiceAction, EscalateReason, PlanState, Request, RequestId, RequestKind, Seq,
+};
 use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
 use crate::state::{OpenRequest, RunPhase, SessionState, TaskStatus};
@@ -27,6 +29,9 @@ pub struct Answers {
     pub approve_plans: bool,
     /// What to do about calls in doubt: the person typed `--in-doubt`.
     pub in_doubt: Option<ChoiceAction>,
+    /// The offline planner drafts when the model fails or its budget is used up: the setting `offline_fallback`. No
+    /// flag stands for it.
+    pub offline_fallback: bool,
     /// Plans are kept and not run: the command was `plan`.
     pub keeps_plans: bool,
     /// Replies that the person gave beforehand, in order.
@@ -38,7 +43,10 @@ pub struct Answers {
 impl Answers {
     /// Whether they answer nothing at all.
     pub fn is_empty(&self) -> bool {
-        !self.approve_plans && self.in_doubt.is_none() && self.replies.is_empty()
+        !self.approve_plans
+            && !self.offline_fallback
+            && self.in_doubt.is_none()
+            && self.replies.is_empty()
     }
 
     /// The answer the flags stand for, if they stand for one.
@@ -59,6 +67,10 @@ impl Answers {
             }
             RequestKind::Rfc { .. } => self.approve_plans.then_some(ChoiceAction::Decline),
             RequestKind::InDoubt { .. } => self.in_doubt,
+            RequestKind::ModelTrouble { .. }
+            | RequestKind::PlanningCap { reason: EscalateReason::Budget } => {
+                self.offline_fallback.then_some(ChoiceAction::GoOffline)
+            }
             // Raising a limit, allowing a tool and whatever was not foreseen are for the person alone.
             _ => None,
         }
@@ -339,7 +351,17 @@ pub fn waiting_json(state: &SessionState) -> serde_json::Value {
         .map(|(id, _)| id)
         .collect();
     let requests: Vec<_> = state.requests.open.values().map(|open| &open.request).collect();
-    serde_json::json!({ "waiting": { "requests": requests, "tasks": yours } })
+    let mut waiting = serde_json::json!({ "waiting": { "requests": requests, "tasks": yours } });
+    if let Some(failure) = model_failure(state) {
+        waiting["model_failure"] = failure.into();
+    }
+    waiting
+}
+
+/// Why the model that drafts failed, while nobody has decided what follows from it.
+pub fn model_failure(state: &SessionState) -> Option<&str> {
+    let failed = |open: &OpenRequest| matches!(open.request.kind, RequestKind::ModelTrouble { .. });
+    state.requests.open.values().find(|open| failed(open)).map(|open| open.request.why.as_str())
 }
 
 /// Whether an answer is about something that must be seen before it is given.
@@ -355,6 +377,9 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
         let remedy = match request.kind {
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
             RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
+            RequestKind::ModelTrouble { .. } => {
+                "resume it with another --provider or --model, answer with `planwright answer`, or set offline_fallback = true"
+            }
             RequestKind::Cap { .. } => "raise it on a screen, or with `planwright answer`",
             RequestKind::Draft { .. } | RequestKind::Questions { .. } | RequestKind::Rfc { .. } => {
                 "answer on a screen, with `planwright answer`, or with --yes"

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::session::{Errand, attend, block_on, conclude, needs_screen, parting, say_what_waits};
+use super::session::{Errand, attend, block_on, conclude, needs_screen, say_ending};
 use super::{Exit, Out, Problem, Shared, plan_text};
 use crate::app::App;
 use crate::app::planning::{GoalWish, check_goal};
@@ -67,6 +67,7 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
     let answers = Answers {
         approve_plans: shared.yes,
         in_doubt: None,
+        offline_fallback: app.settings.models.offline_fallback.value,
         keeps_plans: true,
         replies: replies(&args.answer)?,
         answered: BTreeSet::new(),
@@ -81,7 +82,15 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
         let (id, state, exit) = conclude(&store, handle, errand).await?;
         let format = if shared.json { Format::Json } else { args.format };
         let talk = &state.planning;
-        if talk.roadmap.is_some() {
+        let failed = crate::headless::model_failure(&state).is_some();
+        if let Some(failure) = plan_text::model_failure(talk) {
+            super::tell(&format!(
+                "planwright: the offline planner drafted this instead of {}, which failed: {}",
+                crate::text::clean_line(&talk.drafter),
+                crate::text::clean_line(failure)
+            ));
+        }
+        if talk.roadmap.is_some() && !failed {
             let text = written(&id, talk, format, Timestamp::now())?;
             match &args.output {
                 Some(path) => write_whole(path, &text)?,
@@ -89,10 +98,7 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
                 None => Out::new().text(&text)?,
             }
         }
-        match exit {
-            Exit::NeedsPerson | Exit::CapReached => say_what_waits(&id, &state, shared.json),
-            _ => parting(&id, &state),
-        }
+        say_ending(&id, &state, exit, shared.json);
         store.close();
         Ok(exit)
     })

@@ -188,6 +188,12 @@ fn confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
     }
 }
 
+/// Why the model that was to draft did not, where the offline planner drafted in its place.
+pub(super) fn model_failure(talk: &PlanningSlice) -> Option<&str> {
+    let replaced = talk.offline && !matches!(talk.drafter.as_str(), "offline" | "");
+    talk.last_trouble.as_deref().filter(|_| replaced)
+}
+
 /// One object with all artifacts.
 pub(super) fn json(session: &SessionId, talk: &PlanningSlice) -> Result<String, serde_json::Error> {
     let stages: Vec<_> = talk.judgements.values().collect();
@@ -205,6 +211,8 @@ pub(super) fn json(session: &SessionId, talk: &PlanningSlice) -> Result<String, 
         "planning_status": talk.place.state.planning_status(),
         "response_text": talk.response_text,
         "feasible": feasible,
+        "drafted_by": if talk.offline { "offline" } else { talk.drafter.as_str() },
+        "model_failure": model_failure(talk),
     });
     Ok(format!("{}\n", serde_json::to_string(&object)?))
 }

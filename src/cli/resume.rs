@@ -60,7 +60,9 @@ pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit>
         InDoubt::Done => ChoiceAction::Happened,
         InDoubt::Skip => ChoiceAction::SkipAlone,
     });
-    let answers = Answers { approve_plans: shared.yes, in_doubt, ..Answers::default() };
+    let offline_fallback = app.settings.models.offline_fallback.value;
+    let approve_plans = shared.yes;
+    let answers = Answers { approve_plans, in_doubt, offline_fallback, ..Answers::default() };
     let retries_failed = args.retry.is_some();
     go_on(shared, &app, &args.session, Wishes { workspace, revision, retries_failed, answers })
 }

@@ -214,14 +214,23 @@ fn current_workspace() -> anyhow::Result<PathBuf> {
     Ok(here)
 }
 
+/// What flags and settings answer in a saved session.
+fn answers_of(shared: &Shared, app: &App) -> Answers {
+    Answers {
+        approve_plans: shared.yes,
+        offline_fallback: app.settings.models.offline_fallback.value,
+        ..Answers::default()
+    }
+}
+
 /// Opens a saved session on the screen; what it asks is answered there.
 pub(super) fn open_saved(shared: &Shared, app: &App, session: &str) -> anyhow::Result<Exit> {
-    let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
+    let answers = answers_of(shared, app);
     go_on(shared, app, session, Wishes { answers, ..Wishes::default() })
 }
 
 fn run_session(shared: &Shared, app: &App, args: &RunArgs) -> anyhow::Result<Exit> {
     let workspace = args.workspace.as_deref().map(directory).transpose()?;
-    let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
+    let answers = answers_of(shared, app);
     go_on(shared, app, &args.what, Wishes { workspace, answers, ..Wishes::default() })
 }

@@ -18,7 +18,7 @@ use crate::event::{CloseReason, Command};
 use crate::headless::{self, Answers, Ending, Follower, Format, Lines};
 use crate::model::{Actor, RequestKind, SessionId};
 use crate::replay::History;
-use crate::state::{RunPhase, SessionState, SessionStatus};
+use crate::state::{RunPhase, SessionState, SessionStatus, TaskStatus};
 use crate::store::{Store, StoreError};
 use crate::tui::{self, ExitReason, SessionView, TuiError};
 
@@ -184,11 +184,18 @@ pub(super) async fn follow(
         Format::Text
     };
     let (id, state, exit) = to_the_end(store, handle, errand, format).await?;
-    match exit {
-        Exit::NeedsPerson | Exit::CapReached => say_what_waits(&id, &state, shared.json),
-        _ => parting(&id, &state),
-    }
+    say_ending(&id, &state, exit, shared.json);
     Ok(exit)
+}
+
+/// Says how a session without a screen ended: what waits for the person, or where it stands.
+pub(super) fn say_ending(id: &SessionId, state: &SessionState, exit: Exit, json: bool) {
+    let failed = headless::model_failure(state).is_some();
+    match exit {
+        Exit::NeedsPerson | Exit::CapReached => say_what_waits(id, state, json),
+        Exit::Failed if failed => say_what_waits(id, state, json),
+        _ => parting(id, state),
+    }
 }
 
 /// Follows a session to its end without a word; the caller prints what came of it.
@@ -254,6 +261,8 @@ async fn to_the_end(
     let state = follower.state;
     let exit = match ended {
         Err(signal) => Exit::for_signal(signal),
+        // What was asked for cannot be had; that goes before what only waits.
+        Ok(Ending::NeedsPerson) if headless::model_failure(&state).is_some() => Exit::Failed,
         Ok(Ending::NeedsPerson) if only_caps(&state) => Exit::CapReached,
         Ok(Ending::NeedsPerson) => Exit::NeedsPerson,
         Ok(Ending::Success) => Exit::Success,
@@ -307,9 +316,24 @@ pub(super) fn parting(id: &SessionId, state: &SessionState) {
         counts.done,
         counts.total(),
     ));
+    for (task, why) in failed_tasks(state).take(FAILURES_TOLD) {
+        super::tell(&format!("  {task} failed: {why}"));
+    }
     for step in status.next_step(id.short()).lines() {
         super::tell(&format!("  {step}"));
     }
+}
+
+/// How many tasks that failed are named at the end; `sessions show` has them all.
+const FAILURES_TOLD: usize = 5;
+
+/// The tasks that failed, each with the reason, in one line that is fit to be printed.
+fn failed_tasks(state: &SessionState) -> impl Iterator<Item = (String, String)> {
+    let line = |text: &str| crate::text::clean_line(text).into_owned();
+    state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed).map(move |(id, row)| {
+        let why = row.failure.as_ref().map_or("", |failure| failure.message.as_str());
+        (line(id.as_str()), line(why))
+    })
 }
 
 fn needs_person(id: &SessionId, state: &SessionState) {
@@ -450,6 +474,7 @@ fn answer_by_flags(
 fn outcome(state: &SessionState) -> Exit {
     match state.status() {
         SessionStatus::Abandoned | SessionStatus::Failed => Exit::Failed,
+        SessionStatus::NeedsYou if headless::model_failure(state).is_some() => Exit::Failed,
         SessionStatus::NeedsYou if only_caps(state) => Exit::CapReached,
         SessionStatus::NeedsYou => Exit::NeedsPerson,
         SessionStatus::Done | SessionStatus::Held => Exit::Success,

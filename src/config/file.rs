@@ -27,7 +27,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default()
 }
 
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 26] = [
     "theme",
     "ascii",
     "reduced_motion",
@@ -46,6 +46,7 @@ const NAMES: [&str; 25] = [
     "planner_rounds",
     "token_budget_buffer",
     "token_budget_factor",
+    "agent_max_requests_per_task",
     "confidence_continue",
     "confidence_escalate",
     "confidence_weights",
@@ -119,6 +120,9 @@ impl Reader<'_> {
             "planner_rounds" => settings.planner_rounds = self.positive(name, item)?,
             "token_budget_buffer" => settings.token_budget_buffer = self.positive(name, item)?,
             "token_budget_factor" => settings.token_budget_factor = self.positive(name, item)?,
+            "agent_max_requests_per_task" => {
+                settings.agent_max_requests_per_task = self.positive(name, item)?;
+            }
             "confidence_continue" => settings.confidence_continue = self.share(name, item)?,
             "confidence_escalate" => settings.confidence_escalate = self.share(name, item)?,
             "confidence_weights" => self.weights(name, item, settings)?,

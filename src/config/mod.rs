@@ -152,6 +152,8 @@ pub struct Settings {
     pub planner_rounds: Sourced<u64>,
     pub token_budget_buffer: Sourced<u64>,
     pub token_budget_factor: Sourced<u64>,
+    /// How many requests to models one attempt at a task may make.
+    pub agent_max_requests_per_task: Sourced<u64>,
     /// From here on a stage of planning goes on by itself.
     pub confidence_continue: Sourced<f64>,
     /// Below this a stage of planning asks the person.
@@ -203,6 +205,9 @@ impl Default for Settings {
             planner_rounds: Sourced::built_in(limits.planner_rounds.into()),
             token_budget_buffer: Sourced::built_in(limits.token_budget_buffer),
             token_budget_factor: Sourced::built_in(limits.token_budget_factor),
+            agent_max_requests_per_task: Sourced::built_in(
+                limits.agent_max_requests_per_task.into(),
+            ),
             confidence_continue: Sourced::built_in(0.70),
             confidence_escalate: Sourced::built_in(0.40),
             confidence_weights: Sourced::built_in(
@@ -262,6 +267,7 @@ impl Settings {
             planner_rounds: small(&self.planner_rounds),
             token_budget_buffer: self.token_budget_buffer.value,
             token_budget_factor: self.token_budget_factor.value,
+            agent_max_requests_per_task: small(&self.agent_max_requests_per_task),
         }
     }
 
@@ -293,6 +299,7 @@ impl Settings {
             row("planner_rounds", &self.planner_rounds),
             row("token_budget_buffer", &self.token_budget_buffer),
             row("token_budget_factor", &self.token_budget_factor),
+            row("agent_max_requests_per_task", &self.agent_max_requests_per_task),
             row("confidence_continue", &self.confidence_continue),
             row("confidence_escalate", &self.confidence_escalate),
             row("confidence_weights", &self.confidence_weights),

@@ -77,7 +77,7 @@ pub struct ModelSettings {
     pub record: Sourced<Option<String>>,
     pub daily_budget_usd: Sourced<f64>,
     pub soft_budget_per_turn_usd: Sourced<f64>,
-    /// Goes on offline at a cap on money instead of asking.
+    /// Plans offline at a cap on money, or when the model fails, instead of asking.
     pub offline_fallback: Sourced<bool>,
     pub roles: BTreeMap<String, Sourced<RoleSettings>>,
     pub providers: BTreeMap<String, Sourced<ProviderSettings>>,

@@ -118,6 +118,7 @@ fn tighten(settings: &mut Settings, wanted: &Settings) {
     lower(&mut settings.models.daily_budget_usd, &wanted.models.daily_budget_usd);
     lower(&mut settings.models.soft_budget_per_turn_usd, &wanted.models.soft_budget_per_turn_usd);
     lower(&mut settings.react_max_iterations, &wanted.react_max_iterations);
+    lower(&mut settings.agent_max_requests_per_task, &wanted.agent_max_requests_per_task);
     // No limit at all is the loosest.
     if let Some(minutes) = wanted.run_wall_time_min.value
         && settings.run_wall_time_min.value.is_none_or(|now| minutes < now)

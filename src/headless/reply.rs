@@ -51,6 +51,7 @@ fn in_words(request: &Request, text: &str) -> Option<Answer> {
             | RequestKind::Goal
             | RequestKind::Validation { .. }
             | RequestKind::LowConfidence { .. }
+            | RequestKind::ModelTrouble { .. }
     );
     (takes_words && !text.is_empty() && request.choice(A::Reply).is_some())
         .then(|| Answer::saying(A::Reply, text))

@@ -33,11 +33,14 @@ pub struct Failure {
     pub code: String,
     pub category: Category,
     pub message: String,
+    /// How long whoever failed asked not to be called again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
 }
 
 impl Failure {
     pub fn new(code: &str, category: Category, message: impl Into<String>) -> Self {
-        Self { code: code.to_owned(), category, message: message.into() }
+        Self { code: code.to_owned(), category, message: message.into(), retry_after_ms: None }
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Limits {
     pub token_budget_buffer: u64,
     /// A token budget is at most this many times the query.
     pub token_budget_factor: u64,
+    /// How many requests to models one attempt at a task may make.
+    pub agent_max_requests_per_task: u32,
 }
 
 impl Default for Limits {
@@ -37,6 +39,7 @@ impl Default for Limits {
             planner_rounds: 8,
             token_budget_buffer: 10,
             token_budget_factor: 20,
+            agent_max_requests_per_task: 120,
         }
     }
 }

@@ -178,10 +178,12 @@ pub enum PauseKind {
     Approval,
     Cap,
     Budget,
+    /// The model that drafts failed.
+    Model,
 }
 
 impl PauseKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Questions,
         Self::Goal,
         Self::Rfc,
@@ -190,6 +192,7 @@ impl PauseKind {
         Self::Approval,
         Self::Cap,
         Self::Budget,
+        Self::Model,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -202,6 +205,7 @@ impl PauseKind {
             Self::Approval => "approval",
             Self::Cap => "cap",
             Self::Budget => "budget",
+            Self::Model => "model",
         }
     }
 }

@@ -2,21 +2,25 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::mouth::{Joined, Mouth, PAUSE, redacted};
+use super::pace::RequestPace;
 use crate::event::AgentEvent;
 use crate::llm::cost::{Cost, Estimate};
-use crate::llm::protocol::Dialogue;
-use crate::llm::{GenerateRequest, Message, ModelError, ToolCall, ignore_deltas};
+use crate::llm::protocol::{Dialogue, Note, USAGE_CLAMPED};
+use crate::llm::{Delta, GenerateRequest, Message, ModelError, ToolCall};
 use crate::model::Digest;
 use crate::state::agents::KeptAnswer;
 
 /// What a model is asked for before its first question: what it can do.
 pub(in crate::engine) const ABILITIES: &str = "its_abilities";
+
+/// From so much silence on it is shown that an answer is waited for, and again whenever it has doubled.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// A question.
 pub(super) struct Question<'q> {
@@ -50,6 +54,7 @@ pub(super) struct Asker<'a> {
     pub(super) cancel: &'a CancellationToken,
     /// What a model said before the interruption and nothing came of.
     pub(super) unread: Mutex<Option<KeptAnswer>>,
+    pub(super) pace: RequestPace,
 }
 
 impl Asker<'_> {
@@ -61,22 +66,22 @@ impl Asker<'_> {
             return Ok(Answered { text: kept.text, calls, prompt, tokens: 0 });
         }
         self.acquaint(&question, &prompt.hash).await?;
+        self.pace.admit(question.dialogue.model().info()).await?;
         let estimate = question.dialogue.estimate(question.request);
         let ask = self.say_asked(question.dialogue, question.purpose, estimate, &prompt.hash);
         let begun = Instant::now();
         let joined = Joined::new(&self.mouth.redactor, |text| {
             self.mouth.tell(AgentEvent::Partial { task: Some(self.mouth.task.clone()), ask, text });
         });
-        let sink = |delta| joined.take(delta);
-        let mut answering =
-            std::pin::pin!(question.dialogue.reply(question.request, &sink, self.cancel));
-        // What has come is shown even while nothing more comes.
-        let result = loop {
-            tokio::select! {
-                result = &mut answering => break result,
-                () = tokio::time::sleep(PAUSE) => joined.show_waiting(),
-            }
+        let watch = SilenceWatch::new();
+        let sink = |delta| {
+            watch.note_sign();
+            joined.take(delta);
         };
+        let answering = question.dialogue.reply(question.request, &sink, self.cancel);
+        let result =
+            self.watched(ask, question.dialogue, &watch, || joined.show_waiting(), answering).await;
+        self.count(result.as_ref().map(|reply| reply.notes.as_slice()));
         match result {
             Ok(reply) => {
                 let tokens = reply.cost.usage.total();
@@ -97,11 +102,15 @@ impl Asker<'_> {
         {
             return Ok((value, 0));
         }
+        self.pace.admit(question.dialogue.model().info()).await?;
         let estimate = question.dialogue.estimate(question.request);
         let ask = self.say_asked(question.dialogue, question.purpose, estimate, &prompt.hash);
         let begun = Instant::now();
-        let result =
-            question.dialogue.ask_json(question.request, &ignore_deltas, self.cancel).await;
+        let watch = SilenceWatch::new();
+        let sink = |_: Delta| watch.note_sign();
+        let answering = question.dialogue.ask_json(question.request, &sink, self.cancel);
+        let result = self.watched(ask, question.dialogue, &watch, || {}, answering).await;
+        self.count(result.as_ref().map(|answer| answer.notes.as_slice()));
         match result {
             Ok(answer) => {
                 let tokens = answer.cost.usage.total();
@@ -110,6 +119,52 @@ impl Asker<'_> {
             }
             Err(error) => Err(self.say_failed(ask, question.dialogue, error)),
         }
+    }
+
+    /// Waits for an answer. What has come is shown even while nothing more comes, and so is a wait that grows long.
+    async fn watched<T>(
+        &self,
+        ask: u32,
+        dialogue: &Dialogue,
+        watch: &SilenceWatch,
+        show: impl Fn(),
+        answering: impl Future<Output = T>,
+    ) -> T {
+        let mut answering = std::pin::pin!(answering);
+        loop {
+            tokio::select! {
+                result = &mut answering => return result,
+                () = tokio::time::sleep(PAUSE) => show(),
+            }
+            if let Some(silent) = watch.due() {
+                let info = dialogue.model().info();
+                let text = format!(
+                    "(waiting for {} ({}): nothing received for {} s)\n",
+                    info.model,
+                    info.provider,
+                    silent.as_secs()
+                );
+                let task = Some(self.mouth.task.clone());
+                self.mouth.tell(AgentEvent::Partial { task, ask, text });
+            }
+        }
+    }
+
+    /// Counts the requests of a question, and says what is odd about the answer.
+    fn count(&self, answered: Result<&[Note], &ModelError>) {
+        let again = match answered {
+            Ok(notes) => {
+                for note in notes.iter().filter(|note| note.code == USAGE_CLAMPED) {
+                    self.mouth.decided(json!({
+                        "_type": "NORMALIZATION", "action": "normalise", "code": note.code,
+                        "detail": note.detail, "reasoning": note.detail,
+                    }));
+                }
+                notes.iter().any(|note| note.code == "asked_again")
+            }
+            Err(error) => error.code == "invalid_output",
+        };
+        self.pace.count_requests(1 + u32::from(again));
     }
 
     /// What is left from before the interruption, if it was said to this purpose. It is used once.
@@ -138,7 +193,10 @@ impl Asker<'_> {
         let Some(estimate) = dialogue.must_find_out(question.request) else { return Ok(()) };
         let ask = self.say_asked(dialogue, ABILITIES, estimate, prompt_ref);
         let begun = Instant::now();
-        match dialogue.find_out(self.cancel).await {
+        self.pace.count_requests(2);
+        let watch = SilenceWatch::new();
+        let finding = dialogue.find_out(self.cancel);
+        match self.watched(ask, dialogue, &watch, || {}, finding).await {
             Ok(found) => {
                 let words = found.capability.to_string();
                 self.say_answered(ask, &words, Value::Null, &found.cost, begun);
@@ -197,6 +255,33 @@ impl Asker<'_> {
             cost: cost.money,
         });
         error
+    }
+}
+
+/// Notices when nothing has been heard of a model for long.
+struct SilenceWatch {
+    /// The last sign of life, and the silence after which the next notice is due.
+    last: Mutex<(tokio::time::Instant, Duration)>,
+}
+
+impl SilenceWatch {
+    fn new() -> Self {
+        Self { last: Mutex::new((tokio::time::Instant::now(), SILENCE)) }
+    }
+
+    fn note_sign(&self) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = (tokio::time::Instant::now(), SILENCE);
+    }
+
+    /// How long it has been silent, if that is to be shown now.
+    fn due(&self) -> Option<Duration> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let silent = last.0.elapsed();
+        (silent >= last.1).then(|| {
+            last.1 = last.1.saturating_mul(2);
+            silent
+        })
     }
 }
 

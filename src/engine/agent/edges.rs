@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::asking::{Asker, Question};
 use super::finishing::shape;
 use super::mouth::Mouth;
+use super::pace::RequestPace;
 use super::subtasks::AgentSubtasks;
 use crate::event::AgentEvent;
 use crate::llm::{GenerateRequest, Message};
@@ -42,6 +43,8 @@ impl EdgeInference for AgentSubtasks {
                 asking: &self.asking,
                 cancel: &context.cancel,
                 unread: Mutex::default(),
+                // Its own rounds bound it.
+                pace: RequestPace::new(u32::MAX),
             };
             let request = question(tasks);
             let asked =

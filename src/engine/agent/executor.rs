@@ -122,6 +122,7 @@ impl Run<'_> {
             let bounds = self.bounds();
             let ruling = work.rule(kind, &wish, |name| tools.facts(name), &bounds);
             self.say_ruling(work, &wish, &ruling, &words);
+            self.note_use(&wish, &ruling);
             match ruling {
                 Ruling::Run(planned) => {
                     let looks = planned.purpose == Purpose::Lookup;
@@ -159,6 +160,17 @@ impl Run<'_> {
             }
         }
         None
+    }
+
+    /// Whether an answer led somewhere. Being sent back to the planner against the model's own wish is no progress.
+    fn note_use(&self, wish: &Move, ruling: &Ruling) {
+        match ruling {
+            Ruling::Reject { .. } => self.asker.pace.note_unusable(),
+            Ruling::Escalate { .. } if !matches!(wish, Move::Escalate { .. }) => {
+                self.asker.pace.note_unusable();
+            }
+            _ => self.asker.pace.note_usable(),
+        }
     }
 
     pub(super) fn bounds(&self) -> Bounds {

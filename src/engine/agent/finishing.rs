@@ -194,7 +194,13 @@ impl Run<'_> {
             .await
             .map_err(|error| self.failed(&error))?;
         self.claim(&value, work);
-        Ok(value.get("answer").and_then(Value::as_str).unwrap_or_default().to_owned())
+        let answer = value.get("answer").and_then(Value::as_str).unwrap_or_default();
+        // Claims about criteria are no answer to the task.
+        if answer.trim().is_empty() {
+            let message = "the final answer of the model is empty".to_owned();
+            return Err(Failure::new("empty_answer", Category::Recoverable, message));
+        }
+        Ok(answer.to_owned())
     }
 
     /// Takes down which criteria in plain words are said to hold.

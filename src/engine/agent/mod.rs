@@ -17,6 +17,7 @@ mod framing;
 mod mouth;
 mod offers;
 mod offline;
+mod pace;
 mod planner;
 mod prompts;
 mod run;
@@ -61,6 +62,8 @@ pub struct AgentLimits {
     pub loops: u32,
     /// A model judges exit criteria at most once in so many iterations, and at the end.
     pub judge_every: u32,
+    /// How many requests to models one attempt may make.
+    pub max_requests: u32,
 }
 
 impl Default for AgentLimits {
@@ -78,6 +81,7 @@ impl AgentLimits {
             result_char_limit: limits.result_char_limit as usize,
             loops: 3,
             judge_every: 3,
+            max_requests: limits.agent_max_requests_per_task,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One attempt at a task: the planner above, the executor below, and what is said at the end.
 
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -10,6 +10,7 @@ use super::asking::{Answered, Asker, Question, Who};
 use super::docs::Docs;
 use super::executor::RoundEnd;
 use super::mouth::{Mouth, StepWords};
+use super::pace::RequestPace;
 use super::{AgentEnd, AgentJob, AgentKit, ReasoningMode, Say};
 use crate::event::AgentEvent;
 use crate::llm::{GenerateRequest, ModelError};
@@ -23,6 +24,9 @@ use crate::state::agents::BEGUN;
 
 /// The code of a failure at a limit that the person may raise.
 pub const TASK_CAP: &str = "task_cap";
+
+/// A task waits so long at most where a provider asks not to be called; for more the person decides.
+const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 
 /// An attempt while it is under way.
 pub(super) struct Run<'a> {
@@ -60,6 +64,7 @@ impl AgentKit {
                 asking: &self.asking,
                 cancel,
                 unread: Mutex::new(unread),
+                pace: RequestPace::new(self.limits.max_requests),
             },
             cancel,
             role_tools: prompt.tools.clone(),
@@ -320,6 +325,14 @@ impl Run<'_> {
         // The same prompt is too long the next time as well.
         if failure.code == "context_length_exceeded" {
             failure.category = Category::Critical;
+        }
+        // An open breaker is our own matter; what a provider asks for is kept to.
+        if let Some(wait) = error.retry_after.filter(|_| error.code != "breaker_open") {
+            if wait > LONGEST_WAIT {
+                failure.category = Category::Critical;
+            } else {
+                failure.retry_after_ms = u64::try_from(wait.as_millis()).ok();
+            }
         }
         failure
     }

@@ -14,6 +14,7 @@ use super::asking::{Asker, Question};
 use super::choosing::DONE;
 use super::framing::{RULE, framed, rendered};
 use super::mouth::{Mouth, StepWords};
+use super::pace::RequestPace;
 use super::{AgentKit, Prompts};
 use crate::engine::Clock;
 use crate::event::AgentEvent;
@@ -95,6 +96,8 @@ impl AgentSubtasks {
             asking: &self.asking,
             cancel: &context.cancel,
             unread: Mutex::default(),
+            // Its own rounds bound it.
+            pace: RequestPace::new(u32::MAX),
         };
         let recipe = self.recipes.or_usual("subtask");
         let tools = specs(context);

@@ -30,15 +30,17 @@ pub fn verdict(outcome: &CallOutcome) -> Result<(), Failure> {
     Err(Failure::new(code, Category::Critical, message))
 }
 
-/// How long to wait before the next attempt; `None` when there is none. `failed` counts the attempts that failed.
-pub fn retry_delay_ms(category: Category, failed: u32) -> Option<u64> {
-    match category {
+/// How long to wait before the next attempt; `None` when there is none. `failed` counts the attempts that failed. Never
+/// less than whoever failed asked for.
+pub fn retry_delay_ms(failure: &Failure, failed: u32) -> Option<u64> {
+    let own = match failure.category {
         Category::Transient if failed <= 2 => {
-            Some((FIRST_BACKOFF_MS << failed.saturating_sub(1).min(8)).min(MAX_BACKOFF_MS))
+            (FIRST_BACKOFF_MS << failed.saturating_sub(1).min(8)).min(MAX_BACKOFF_MS)
         }
-        Category::Recoverable if failed <= 1 => Some(0),
-        _ => None,
-    }
+        Category::Recoverable if failed <= 1 => 0,
+        _ => return None,
+    };
+    Some(own.max(failure.retry_after_ms.unwrap_or(0)))
 }
 
 /// By how much the best affinity of a task exceeds that of the tool in use; 0 where nothing is said about tools.
@@ -136,10 +138,22 @@ mod tests {
 
     #[test]
     fn retries_follow_the_category() {
-        let delays =
-            |category| (1..5).map(|failed| retry_delay_ms(category, failed)).collect::<Vec<_>>();
+        let failure = |category| Failure::new("x", category, "");
+        let delays = |category| {
+            (1..5).map(|failed| retry_delay_ms(&failure(category), failed)).collect::<Vec<_>>()
+        };
         assert_eq!(delays(Category::Transient), [Some(500), Some(1000), None, None]);
         assert_eq!(delays(Category::Recoverable), [Some(0), None, None, None]);
         assert_eq!(delays(Category::Critical), [None; 4]);
+    }
+
+    #[test]
+    fn a_retry_never_comes_before_the_time_that_was_asked_for() {
+        let mut failure = Failure::new("rate_limited", Category::Transient, "");
+        failure.retry_after_ms = Some(120_000);
+        assert_eq!(retry_delay_ms(&failure, 1), Some(120_000));
+        failure.retry_after_ms = Some(1);
+        assert_eq!(retry_delay_ms(&failure, 1), Some(500));
+        assert_eq!(retry_delay_ms(&failure, 3), None);
     }
 }

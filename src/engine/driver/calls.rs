@@ -121,7 +121,7 @@ impl Driver {
                 self.say(TaskEvent::HandedOver { task: call.task.clone() });
             }
             Err(failure) => {
-                let retry_in_ms = coordinator::retry_delay_ms(failure.category, attempt);
+                let retry_in_ms = coordinator::retry_delay_ms(&failure, attempt);
                 let gone = retry_in_ms.is_none();
                 self.say(TaskEvent::Failed {
                     task: call.task.clone(),

@@ -702,7 +702,7 @@ async fn a_model_that_never_gives_an_outline_ends_in_a_clear_question_and_offlin
         call("NodeGenerator", serde_json::json!({"phases": "many"}))
     });
     let mut talk = Talk::with_model("launch a newsletter in 6 weeks", desk).await;
-    assert_eq!(talk.place(), Place::paused(PauseKind::Validation));
+    assert_eq!(talk.place(), Place::paused(PauseKind::Model));
     assert_eq!(talk.state.planning.counters.retries_of(Stage::Outline), 2);
     assert!(talk.open().why.contains("gave no usable"), "{}", talk.open().why);
     talk.answer(A::GoOffline);

@@ -226,7 +226,12 @@ mod tests {
     }
 
     fn cost(micros: u64) -> Cost {
-        Cost { usage: Usage::of(5, 5), estimated: false, money: Some(MicroDollars(micros)) }
+        Cost {
+            usage: Usage::of(5, 5),
+            estimated: false,
+            clamped: false,
+            money: Some(MicroDollars(micros)),
+        }
     }
 
     #[test]

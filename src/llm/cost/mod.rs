@@ -48,16 +48,21 @@ pub struct Cost {
     pub estimated: bool,
     /// Absent where the price is not known.
     pub money: Option<MicroDollars>,
+    /// Whether the provider reported more than the call can have used, so that the figure was lowered.
+    #[serde(default)]
+    pub clamped: bool,
 }
 
 impl Cost {
     pub const NONE: Self = Self {
         usage: Usage { input: Some(0), output: Some(0), cached: None, cache_written: None },
         estimated: false,
+        clamped: false,
         money: Some(MicroDollars::ZERO),
     };
 
-    /// Reported figures, with our own estimate where they are missing or too small to be true.
+    /// Reported figures, with our own estimate where they are missing or too small to be true, and the most that the
+    /// call can have used where they are too large to be true.
     pub fn of(
         request: &GenerateRequest,
         generated: &Generated,
@@ -65,17 +70,28 @@ impl Cost {
         calibration: &Calibration,
     ) -> Self {
         let own = |tokens: u64| calibration.correct(tokens);
-        let (input, input_estimated) =
-            believable(generated.usage.input, own(tokens::of_request(request)));
-        let (output, output_estimated) = believable(
+        let input = believable(
+            generated.usage.input,
+            own(tokens::of_request(request)),
+            tokens::most_of_request(request),
+        );
+        let output = believable(
             generated.usage.output,
             own(tokens::of_answer(&generated.text, &generated.tool_calls)),
+            tokens::most_of_answer(request, generated),
         );
-        let answered = Usage { input: Some(input), output: Some(output), ..generated.usage };
+        let part = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(input.tokens));
+        let answered = Usage {
+            input: Some(input.tokens),
+            output: Some(output.tokens),
+            cached: part(generated.usage.cached),
+            cache_written: part(generated.usage.cache_written),
+        };
         let retried = generated.spent_on_retries;
         Self {
             usage: answered.plus(retried),
-            estimated: input_estimated || output_estimated || retried.total() > 0,
+            estimated: input.estimated || output.estimated || retried.total() > 0,
+            clamped: input.clamped || output.clamped,
             money: pricing.cost(&answered).map(|money| {
                 money.saturating_add(pricing.cost(&retried).unwrap_or(MicroDollars::ZERO))
             }),
@@ -85,23 +101,39 @@ impl Cost {
     /// What failed attempts used up.
     pub fn of_failure(usage: Usage, pricing: &Pricing) -> Self {
         let usage = Usage::of(usage.input.unwrap_or(0), usage.output.unwrap_or(0));
-        Self { usage, estimated: true, money: pricing.cost(&usage) }
+        Self { usage, estimated: true, money: pricing.cost(&usage), clamped: false }
     }
 
     pub fn plus(self, other: Self) -> Self {
         Self {
             usage: self.usage.plus(other.usage),
             estimated: self.estimated || other.estimated,
+            clamped: self.clamped || other.clamped,
             money: self.money.zip(other.money).map(|(one, two)| one.saturating_add(two)),
         }
     }
 }
 
-/// Tokenizers differ by less than a factor of two; a report below half of our estimate is not believed.
-fn believable(reported: Option<u64>, own: u64) -> (u64, bool) {
+/// A figure of the provider after it was checked.
+#[derive(Clone, Copy, Debug)]
+struct BelievableTokens {
+    tokens: u64,
+    /// The figure is ours, not the provider's.
+    estimated: bool,
+    clamped: bool,
+}
+
+/// Tokenizers differ by less than a factor of two; a report below half of our estimate is not believed, nor one above
+/// what the bytes of the call allow: one absurd figure would use up the budget of a day.
+fn believable(reported: Option<u64>, own: u64, most: u64) -> BelievableTokens {
     match reported {
-        Some(reported) if reported >= own / 2 => (reported, false),
-        _ => (own, true),
+        Some(reported) if reported > most => {
+            BelievableTokens { tokens: most.max(own), estimated: true, clamped: true }
+        }
+        Some(reported) if reported >= own / 2 => {
+            BelievableTokens { tokens: reported, estimated: false, clamped: false }
+        }
+        _ => BelievableTokens { tokens: own, estimated: true, clamped: false },
     }
 }
 
@@ -136,6 +168,24 @@ mod tests {
             assert!(cost.estimated);
             assert!(cost.usage.input.unwrap() >= 1000, "{usage:?} -> {cost:?}");
         }
+    }
+
+    #[test]
+    fn a_figure_larger_than_the_call_allows_is_lowered_and_marked() {
+        let absurd = 9_000_000_000_000_000_000;
+        let request = GenerateRequest::new(vec![Message::user("word ".repeat(1000))]);
+        let most = tokens::most_of_request(&request);
+        for usage in [Usage::of(absurd, 90), Usage::of(1100, absurd), Usage::of(u64::MAX, u64::MAX)]
+        {
+            let cost = cost(Usage { cached: Some(absurd), cache_written: Some(absurd), ..usage });
+            assert!(cost.clamped && cost.estimated, "{usage:?}");
+            assert!(cost.usage.total() < most + 140_000, "{usage:?} -> {cost:?}");
+            assert!(cost.money.unwrap() < MicroDollars(1_000_000), "{usage:?} -> {cost:?}");
+            assert!(cost.usage.cached <= cost.usage.input);
+        }
+        // A tokenizer that needs a token for every byte is still believed.
+        let honest = cost(Usage::of(5_000, 500));
+        assert!(!honest.clamped && !honest.estimated, "{honest:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::llm::{GenerateRequest, Message, Part, RawCall};
+use crate::llm::{GenerateRequest, Generated, Message, Part, RawCall};
 
 /// Tokens around every message.
 const PER_MESSAGE: u64 = 4;
@@ -53,6 +53,36 @@ pub fn of_text(text: &str) -> u64 {
 /// Estimates tokens from a number of bytes alone.
 pub fn of_bytes(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
+}
+
+/// What providers put around a request and an answer: templates, instructions for tools, marks of turns.
+const MARGIN: u64 = 4_096;
+/// The longest answer that is believed where a request sets no limit to it; thinking counts and may not be shown.
+const LONGEST_ANSWER: u64 = 131_072;
+
+/// The most tokens that a prompt can have: no tokenizer makes more than one token of a byte.
+pub fn most_of_request(request: &GenerateRequest) -> u64 {
+    let parts = request.messages.iter().flat_map(|message| &message.parts).map(|part| match part {
+        Part::Text { text } => text.len(),
+        Part::Call(call) => call.name.len() + call.arguments.to_string().len(),
+        Part::Result { content, .. } => content.len(),
+    });
+    let tools = request
+        .tools
+        .iter()
+        .map(|tool| tool.name.len() + tool.description.len() + tool.schema.to_string().len());
+    let schema = request.output_schema.as_ref().map(|output| output.schema.to_string().len());
+    let bytes: usize = parts.chain(tools).chain(schema).sum();
+    // Names and schemas are repeated and escaped on the way to the model.
+    (bytes as u64).saturating_mul(2).saturating_add(MARGIN)
+}
+
+/// The most tokens that an answer can have: what was allowed, or what was seen if a server ignores its limit.
+pub fn most_of_answer(request: &GenerateRequest, generated: &Generated) -> u64 {
+    let calls = generated.tool_calls.iter().map(|call| call.name.len() + call.arguments.len());
+    let seen = (generated.text.len() + calls.sum::<usize>()) as u64;
+    let allowed = request.max_output_tokens.map_or(LONGEST_ANSWER, u64::from);
+    seen.saturating_add(allowed).saturating_add(MARGIN)
 }
 
 /// Estimates the tokens of a message.

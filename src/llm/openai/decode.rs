@@ -17,6 +17,8 @@ pub(super) struct Answer {
     usage: Usage,
     /// Whether anything came at all.
     any: bool,
+    /// Whether the text is a refusal by the provider's own word.
+    refused: bool,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +39,7 @@ impl Answer {
             finish: None,
             usage: Usage::default(),
             any: false,
+            refused: false,
         }
     }
 
@@ -57,16 +60,12 @@ impl Answer {
     }
 
     fn finished(&mut self, choice: &Value) -> bool {
-        let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) else {
+        let reason = choice.get("finish_reason").and_then(Value::as_str);
+        // Some servers send an empty reason with every chunk but the last.
+        let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
             return false;
         };
-        self.finish = Some(match reason {
-            "stop" | "eos" => Finish::Stop,
-            "length" => Finish::Length,
-            "tool_calls" | "function_call" => Finish::ToolCalls,
-            "content_filter" => Finish::Filtered,
-            other => Finish::Other(other.to_owned()),
-        });
+        self.finish = Some(finish_of(reason));
         true
     }
 
@@ -111,6 +110,7 @@ impl Answer {
         }
         for field in ["content", "refusal"] {
             if let Some(text) = nonempty(message, field) {
+                self.refused |= field == "refusal";
                 self.text.push_str(&text);
                 deltas(Delta::Text { text });
                 grew = true;
@@ -122,6 +122,18 @@ impl Answer {
             grew = true;
         }
         grew
+    }
+}
+
+/// Compatible servers pass on the words of the model behind them, in any case.
+fn finish_of(reason: &str) -> Finish {
+    match reason.to_ascii_lowercase().as_str() {
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" => Finish::Stop,
+        "length" | "max_tokens" => Finish::Length,
+        "tool_calls" | "function_call" | "tool_use" => Finish::ToolCalls,
+        "content_filter" | "refusal" | "safety" | "recitation" | "prohibited_content"
+        | "blocklist" | "spii" => Finish::Filtered,
+        _ => Finish::Other(reason.to_owned()),
     }
 }
 
@@ -184,6 +196,9 @@ impl Decoder for Answer {
         }
         if finish == Finish::Stop && !self.calls.is_empty() {
             finish = Finish::ToolCalls;
+        }
+        if self.refused && finish == Finish::Stop {
+            finish = Finish::Filtered;
         }
         let names = self.names;
         let tool_calls = self.calls.into_iter().enumerate().map(|(position, call)| RawCall {
@@ -250,6 +265,24 @@ mod tests {
         assert_eq!(read(&[chunk, "[DONE]"]), Err(DecodeFault::Truncated));
         assert_eq!(read(&[]), Err(DecodeFault::Empty));
         assert_eq!(read(&["[DONE]"]), Err(DecodeFault::Empty));
+    }
+
+    #[test]
+    fn reasons_to_stop_are_read_in_the_words_of_any_model_behind_the_server() {
+        let finish = |reason: &str| {
+            let end = format!(
+                r#"{{"choices":[{{"delta":{{"content":"x"}},"finish_reason":"{reason}"}}]}}"#
+            );
+            read(&[&end]).unwrap().finish
+        };
+        assert_eq!(finish("STOP"), Finish::Stop);
+        assert_eq!(finish("MAX_TOKENS"), Finish::Length);
+        assert_eq!(finish("SAFETY"), Finish::Filtered);
+        assert_eq!(finish("other"), Finish::Other("other".to_owned()));
+        let empty = r#"{"choices":[{"delta":{"content":"x"},"finish_reason":""}]}"#;
+        assert_eq!(read(&[empty]), Err(DecodeFault::Truncated), "an empty reason is none");
+        let refusal = r#"{"choices":[{"delta":{"refusal":"No."},"finish_reason":"stop"}]}"#;
+        assert_eq!(read(&[refusal]).unwrap().finish, Finish::Filtered);
     }
 
     #[test]

@@ -3,10 +3,8 @@
 use serde_json::{Value, json};
 
 use super::types::{Note, Protocol};
-use super::{in_json, in_text, lenient, schema};
-use crate::llm::{
-    Finish, GenerateRequest, Generated, Message, RawCall, ToolCall, ToolChoice, ToolSpec,
-};
+use super::{in_json, in_text, lenient, schema, usable};
+use crate::llm::{GenerateRequest, Generated, Message, RawCall, ToolCall, ToolChoice, ToolSpec};
 
 /// More calls than this in one answer are a model that lost its way.
 const MOST_CALLS: usize = 32;
@@ -39,16 +37,27 @@ pub(super) fn reply(
     notes: &mut Vec<Note>,
 ) -> Result<(String, Vec<ToolCall>), Wrong> {
     let wrong = |violations: Vec<String>| Wrong { violations, raw: raw(generated) };
+    // A cut call may look complete and mean something else.
+    if let Some(why) = usable::incomplete_end(generated) {
+        return Err(wrong(vec![why]));
+    }
+    if generated.tool_calls.is_empty()
+        && let Some(why) = usable::half_object(generated)
+    {
+        return Err(wrong(vec![why]));
+    }
     if request.tools.is_empty() {
+        if let Some(why) = usable::unusable_words(generated, &[]) {
+            return Err(wrong(vec![why]));
+        }
         return Ok((in_text::without_thinking(&generated.text).to_owned(), Vec::new()));
     }
     let (text, calls) =
         read(generated, request, protocol, notes).map_err(|what| wrong(vec![what]))?;
-    if generated.finish == Finish::Length && (!calls.is_empty() || protocol == Protocol::Json) {
-        // A cut call may look complete and mean something else.
-        return Err(wrong(vec![
-            "the answer was cut off at the limit of its length; be shorter".to_owned(),
-        ]));
+    if calls.is_empty()
+        && let Some(why) = usable::unusable_words(generated, &request.tools)
+    {
+        return Err(wrong(vec![why]));
     }
     if calls.len() > MOST_CALLS {
         return Err(wrong(vec![format!("at most {MOST_CALLS} tools can be called at once")]));
@@ -136,10 +145,9 @@ pub(super) fn json(
     notes: &mut Vec<Note>,
 ) -> Result<Value, Wrong> {
     let wrong = |violations: Vec<String>| Wrong { violations, raw: generated.text.clone() };
-    if generated.finish == Finish::Length {
-        return Err(wrong(vec![
-            "the answer was cut off at the limit of its length; be shorter".to_owned(),
-        ]));
+    let unusable = usable::incomplete_end(generated).or_else(|| usable::half_object(generated));
+    if let Some(why) = unusable {
+        return Err(wrong(vec![why]));
     }
     let text = in_text::without_thinking(&generated.text);
     let candidates =
@@ -201,7 +209,7 @@ fn fit(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::Usage;
+    use crate::llm::{Finish, Usage};
 
     fn generated(text: &str, calls: &[(&str, &str)]) -> Generated {
         let call = |(position, (name, arguments)): (usize, &(&str, &str))| RawCall {

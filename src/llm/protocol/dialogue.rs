@@ -1,5 +1,6 @@
 //! A model together with how to talk to it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -15,6 +16,9 @@ use crate::llm::{
 };
 use crate::model::Category;
 
+/// The note about figures of a provider that are too large to be true.
+pub const USAGE_CLAMPED: &str = "usage_clamped";
+
 /// A model, the protocol it is spoken to in, what it costs, and the books its calls go into.
 #[derive(Debug)]
 pub struct Dialogue {
@@ -28,6 +32,8 @@ pub struct Dialogue {
     notes: Mutex<ModelNotes>,
     /// Held while abilities are found out, so that calls side by side pay for that once.
     finding_out: tokio::sync::Mutex<()>,
+    /// Whether it was noted already that the provider reports impossible figures.
+    noted_usage: AtomicBool,
 }
 
 /// What finding out a model's abilities came to.
@@ -51,6 +57,7 @@ impl Dialogue {
             notebook: Arc::new(MemoryNotebook::default()),
             notes: Mutex::default(),
             finding_out: tokio::sync::Mutex::default(),
+            noted_usage: AtomicBool::new(false),
         }
     }
 
@@ -136,6 +143,7 @@ impl Dialogue {
                 }
                 other => other?,
             };
+            self.note_usage(total, &mut notes);
             match checking::reply(&generated, request, protocol, &mut notes) {
                 Ok((text, calls)) => {
                     return Ok(Reply {
@@ -188,6 +196,7 @@ impl Dialogue {
         let (mut notes, mut total, mut again) = (Vec::new(), None, false);
         loop {
             let generated = self.ask(&asked, deltas, cancel, &mut total).await?;
+            self.note_usage(total, &mut notes);
             match checking::json(&generated, &output.schema, &mut notes) {
                 Ok(value) => {
                     return Ok(JsonAnswer {
@@ -298,6 +307,18 @@ impl Dialogue {
             }
             // Whoever reports the error must know of everything that was paid.
             Err(error) => Err(ModelError { usage: sum.usage, ..error }),
+        }
+    }
+
+    /// Notes once that figures of the provider were lowered; every call would say the same.
+    fn note_usage(&self, total: Option<Cost>, notes: &mut Vec<Note>) {
+        if total.is_some_and(|cost| cost.clamped) && !self.noted_usage.swap(true, Ordering::Relaxed)
+        {
+            let provider = &self.model.info().provider;
+            let detail = format!(
+                "{provider} reported more tokens than the call can have used; the most it can have used is booked instead"
+            );
+            notes.push(Note::new(USAGE_CLAMPED, detail));
         }
     }
 

@@ -13,6 +13,7 @@ mod in_text;
 mod lenient;
 mod schema;
 mod types;
+mod usable;
 
-pub use dialogue::{Dialogue, FoundOut};
+pub use dialogue::{Dialogue, FoundOut, USAGE_CLAMPED};
 pub use types::{JsonAnswer, Manner, Note, Protocol, ProtocolChoice, Reply};

@@ -74,7 +74,8 @@ impl FromStr for ProtocolChoice {
 /// Something about an answer that is worth a line in the journal and is no failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// A wire name: `unknown_field`, `repaired`, `call_in_text`, `asked_again` or `protocol_changed`.
+    /// A wire name: `unknown_field`, `repaired`, `call_in_text`, `asked_again`, `protocol_changed` or
+    /// `usage_clamped`.
     pub code: String,
     pub detail: String,
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::body::BodyFault;
 use super::decode::DecodeFault;
-use super::limits::Limits;
+use super::limits::{Limits, RetryPolicy};
 use crate::llm::ModelError;
 use crate::model::Category;
 use crate::text::{Redactor, clean_line};
@@ -97,6 +97,15 @@ impl Faults {
         let next = format!("wait {}, or use another provider", seconds(retry_in));
         let mut error = self.broken("breaker_open", Category::Transient, &what, &next).error;
         error.retry_after = Some(retry_in);
+        error
+    }
+
+    /// The provider said earlier that it must not be called yet.
+    pub(crate) fn held(&self, left: Duration) -> ModelError {
+        let what = format!("{} asked not to be called again {}", self.provider, wait_words(left));
+        let next = "wait that long, or use another provider";
+        let mut error = self.broken("rate_limited", Category::Transient, &what, next).error;
+        error.retry_after = Some(left);
         error
     }
 
@@ -284,6 +293,38 @@ fn meaning(status: u16, said: &str, model: &str) -> (&'static str, Category, Str
     }
 }
 
+/// Adds the time to an error whose provider asks for more patience than one call has.
+pub(super) fn with_wait(error: ModelError, retry: &RetryPolicy) -> ModelError {
+    match error.retry_after {
+        Some(wait) if wait > retry.longest_retry_after => {
+            let message =
+                format!("{}; it must not be called again {}", error.message, wait_words(wait));
+            ModelError { message, ..error }
+        }
+        _ => error,
+    }
+}
+
+/// A time to wait with the moment at which it is over.
+fn wait_words(wait: Duration) -> String {
+    let whole = wait.as_secs().saturating_add(u64::from(wait.subsec_millis() > 0));
+    let length = match whole {
+        0..120 => format!("{whole} s"),
+        120..7_200 => format!("{} min", whole.div_ceil(60)),
+        7_200..172_800 => format!("{} h", whole.div_ceil(3_600)),
+        _ => format!("{} days", whole.div_ceil(86_400).min(3_650)),
+    };
+    let until = i64::try_from(whole).ok().and_then(|whole| {
+        let until =
+            jiff::Timestamp::now().checked_add(jiff::SignedDuration::from_secs(whole)).ok()?;
+        (whole < 366 * 86_400).then(|| until.strftime("%Y-%m-%d %H:%M UTC").to_string())
+    });
+    match until {
+        Some(until) => format!("for {length}, until {until}"),
+        None => format!("for more than a year ({length} or longer)"),
+    }
+}
+
 fn seconds(time: Duration) -> String {
     if time.subsec_millis() == 0 || time.as_secs() >= 10 {
         format!("{} s", time.as_secs())
@@ -312,6 +353,14 @@ mod tests {
         assert_eq!(error.code, "unauthorized");
         assert!(!error.message.contains("topsecret") && !error.message.contains('\u{1b}'));
         assert!(error.message.contains("Incorrect API key"), "{}", error.message);
+    }
+
+    #[test]
+    fn a_long_wait_is_told_with_its_end_and_an_absurd_one_is_survived() {
+        let words = |seconds| wait_words(Duration::from_secs(seconds));
+        assert!(words(90).starts_with("for 90 s, until "), "{}", words(90));
+        assert!(words(7_300).starts_with("for 3 h, until ") && words(7_300).ends_with(" UTC"));
+        assert!(wait_words(Duration::MAX).starts_with("for more than a year"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! How many requests a provider gets at once, and its circuit breaker.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -15,7 +16,12 @@ pub struct Gate {
     slots: Arc<Semaphore>,
     breaker: Mutex<Breaker>,
     began: Instant,
+    /// The provider asked not to be called before this moment.
+    held_until: Mutex<Option<Instant>>,
 }
+
+/// The longest time for which a request not to call is kept; what is asked for beyond it makes no difference.
+const LONGEST_HOLD: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// Calls are refused for so many milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +35,22 @@ impl Gate {
             slots: Arc::new(Semaphore::new(at_once.max(1))),
             breaker: Mutex::new(Breaker::new(breaker)),
             began: Instant::now(),
+            held_until: Mutex::new(None),
         })
+    }
+
+    /// Keeps every model of this provider from calling it again before the time that it asked for.
+    pub(crate) fn hold_for(&self, wait: Duration) {
+        let until = Instant::now() + wait.min(LONGEST_HOLD);
+        let mut held = self.held_until.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = Some(held.map_or(until, |before| before.max(until)));
+    }
+
+    /// How long the provider still asked not to be called.
+    pub(crate) fn held_for(&self) -> Option<Duration> {
+        let held = *self.held_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = held?.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
     }
 
     pub fn state(&self) -> BreakerState {
@@ -87,8 +108,6 @@ impl Drop for Pass {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::model::Category;
 
@@ -106,6 +125,19 @@ mod tests {
         let probe = gate.enter().await.expect("a probe that was cancelled is given back");
         probe.conclude(CallOutcome::Success);
         assert_eq!(gate.state(), BreakerState::Closed);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_provider_is_held_for_as_long_as_it_asked_for() {
+        let gate = Gate::new(4, BreakerSettings::default());
+        assert_eq!(gate.held_for(), None);
+        gate.hold_for(Duration::from_secs(90));
+        gate.hold_for(Duration::from_secs(5));
+        assert_eq!(gate.held_for(), Some(Duration::from_secs(90)), "the later time counts");
+        tokio::time::advance(Duration::from_secs(91)).await;
+        assert_eq!(gate.held_for(), None);
+        gate.hold_for(Duration::MAX);
+        assert!(gate.held_for() > Some(Duration::from_secs(3600)));
     }
 
     #[tokio::test]

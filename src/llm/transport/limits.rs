@@ -9,7 +9,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     pub connect: Duration,
-    /// From sending the request to the first piece of the answer; a local model reads its prompt in this time.
+    /// From sending the request to the first piece of the answer. A local model reads its prompt in this time; signs of
+    /// life of a server that has accepted the request begin it anew.
     pub first_byte: Duration,
     /// Between two pieces that say something. Comments and pings of a server do not count.
     pub idle: Duration,
@@ -24,7 +25,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(120),
+            first_byte: Duration::from_secs(60),
             idle: Duration::from_secs(60),
             total: Duration::from_secs(600),
             answer_bytes: 16 << 20,

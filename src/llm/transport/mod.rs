@@ -248,12 +248,28 @@ impl Connection {
         decoder: &mut dyn Decoder,
         deltas: DeltaSink<'_>,
     ) -> Result<(), Broken> {
-        let mut events = body::events(response.bytes_stream(), framing, &self.limits);
+        // Comments of a stream are no events; only the bytes tell that the server still works on the request.
+        let last_byte = std::sync::Mutex::new(None);
+        let bytes = response.bytes_stream().inspect(|_| {
+            *last_byte.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+                Some(Instant::now());
+        });
+        let alive_until = || {
+            let last = *last_byte.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            last.map(|last: Instant| last + self.limits.first_byte)
+        };
+        let mut events = body::events(bytes, framing, &self.limits);
         let (mut deadline, mut begun) = (first, false);
         loop {
             let event = match timeout_at(deadline, events.next()).await {
                 Err(_) if begun => return Err(self.faults.idle(&self.limits)),
-                Err(_) => return Err(self.faults.first_byte(&self.limits)),
+                Err(_) => match alive_until().filter(|until| *until > Instant::now()) {
+                    Some(until) => {
+                        deadline = until;
+                        continue;
+                    }
+                    None => return Err(self.faults.first_byte(&self.limits)),
+                },
                 Ok(None) => return Ok(()),
                 Ok(Some(event)) => event.map_err(|fault| self.faults.body(&fault, &self.limits))?,
             };

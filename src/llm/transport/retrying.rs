@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use super::fault::with_wait;
 use super::{Adapter, Broken, Connection};
 use crate::llm::cost::tokens;
 use crate::llm::{
@@ -72,6 +73,15 @@ impl<A: Adapter> HttpModel<A> {
                 let wait = std::time::Duration::from_millis(refused.retry_in_ms);
                 connection.faults.breaker_open(wait)
             })?;
+            // Asked after a place was free: another call may have been told to wait meanwhile.
+            if let Some(left) = connection.gate.held_for() {
+                drop(pass);
+                if left > connection.retry.longest_retry_after {
+                    return Err(connection.faults.held(left));
+                }
+                tokio::time::sleep(left).await;
+                continue;
+            }
             let received = AtomicUsize::new(0);
             let counting = |delta: Delta| {
                 received.fetch_add(size(&delta), Ordering::Relaxed);
@@ -110,13 +120,18 @@ impl<A: Adapter> HttpModel<A> {
                 Some(outcome) => pass.conclude(outcome),
                 None => drop(pass),
             }
+            if let Some(asked) = broken.error.retry_after {
+                connection.gate.hold_for(asked);
+            }
             failures += 1;
             silences += u32::from(broken.silence);
             let patient = silences <= connection.retry.retries_after_silence;
             let wait = (broken.error.category == Category::Transient && patient)
                 .then(|| connection.retry.wait(failures, broken.error.retry_after, jitter()))
                 .flatten();
-            let Some(wait) = wait else { return Err(broken.error) };
+            let Some(wait) = wait else {
+                return Err(with_wait(broken.error, &connection.retry));
+            };
             deltas(Delta::Retrying { attempt: failures, wait, why: broken.error.message });
             tokio::time::sleep(wait).await;
         }

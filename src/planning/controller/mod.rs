@@ -85,7 +85,7 @@ fn resume_of(view: &View<'_>, row: &Row, to: Place) -> Option<Place> {
             Some(scope) => Some(Place::at(scope.draft())),
             None => view.resume.or(Some(Place::at(PlanState::DraftOutline))),
         },
-        Some(PauseKind::Budget) => Some(view.place),
+        Some(PauseKind::Budget | PauseKind::Model) => Some(view.place),
         Some(PauseKind::Rfc) => Some(Place::at(PlanState::DraftOutline)),
         Some(PauseKind::Questions | PauseKind::Goal) => Some(Place::at(PlanState::CollectContext)),
         Some(PauseKind::Approval) => view.place.target.map(Place::seeking),
@@ -109,6 +109,7 @@ fn reason_of(to: Place, row: &Row, outcome: Outcome) -> Option<EscalateReason> {
         (_, Some(PauseKind::Validation)) => EscalateReason::Validation,
         (_, Some(PauseKind::Approval)) => EscalateReason::NoResponse,
         (_, Some(PauseKind::Budget)) => EscalateReason::Budget,
+        (_, Some(PauseKind::Model)) => EscalateReason::ToolError,
         (_, Some(PauseKind::Cap)) => match outcome {
             Outcome::WallTime => EscalateReason::CapWallTime,
             Outcome::Continue => EscalateReason::CapContinues,

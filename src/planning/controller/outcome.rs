@@ -33,6 +33,8 @@ outcomes! {
     MissingPrerequisite = "missing_prerequisite",
     /// A tool or a provider failed.
     ToolError = "tool_error",
+    /// The model cannot be used now, and asking it again at once would change nothing.
+    ModelUnavailable = "model_unavailable",
     /// A model answered, but not in a form that can be used.
     InvalidOutput = "invalid_output",
     /// Nothing was seen of the work for too long, or it took too long in all.

@@ -249,14 +249,15 @@ pub const ROWS: &[Row] = &[
     row("schedule.infeasible", At(S::ValidateSchedule), O::Infeasible, To(S::NeedsSchedEscalation)),
     // Trouble while drafting.
     row("draft.tool_retry", AnyDraft, O::ToolError, Stay).when(G::OwnRetriesLeft).with(&[RetryOwn]),
-    row("draft.tool_offline", AnyDraft, O::ToolError, Stay)
-        .when(G::OfflineUntried)
-        .with(&[Do(E::Offline)]),
+    // A plan without the model that was named is for the person to want.
+    row("draft.tool_model", AnyDraft, O::ToolError, Pause(P::Model)).when(G::OfflineUntried),
     row("draft.tool_failed", AnyDraft, O::ToolError, To(S::Aborted)),
     row("draft.output_retry", AnyDraft, O::InvalidOutput, Stay)
         .when(G::OwnRetriesLeft)
         .with(&[RetryOwn]),
+    row("draft.output_model", AnyDraft, O::InvalidOutput, Pause(P::Model)).when(G::OfflineUntried),
     row("draft.output_spent", AnyDraft, O::InvalidOutput, Pause(P::Validation)),
+    row("draft.model_unavailable", AnyDraft, O::ModelUnavailable, Pause(P::Model)),
     row("draft.fatal", AnyDraft, O::FatalError, To(S::Aborted)),
     row("draft.wall_time", AnyDraft, O::WallTime, Pause(P::Cap)),
     row("draft.budget", AnyDraft, O::Budget, Pause(P::Budget)),
@@ -285,6 +286,8 @@ pub const ROWS: &[Row] = &[
     row("edit.mended", Paused(P::Validation), O::Edited, To(S::ValidateOutline))
         .with(&[ANEW, ClearRetriesOfResume]),
     row("edit.surer", Paused(P::LowConfidence), O::Edited, To(S::ValidateOutline))
+        .with(&[ANEW, ClearRetriesOfResume]),
+    row("edit.past_model", Paused(P::Model), O::Edited, To(S::ValidateOutline))
         .with(&[ANEW, ClearRetriesOfResume]),
     row("edit.past_cap", Paused(P::Cap), O::Edited, To(S::ValidateOutline)).with(&[ANEW]),
     row("edit.escalated", At(S::NeedsSchedEscalation), O::Edited, To(S::ValidateRoadmap))
@@ -328,6 +331,13 @@ pub const ROWS: &[Row] = &[
         Do(E::Offline),
     ]),
     row("budget.stop", Paused(P::Budget), O::Stop, To(S::Aborted)),
+    row("model.retry", Paused(P::Model), O::Answered, Resume).with(&[ANEW, ClearRetriesOfResume]),
+    row("model.offline", Paused(P::Model), O::GoOffline, Resume).with(&[
+        ANEW,
+        ClearRetriesOfResume,
+        Do(E::Offline),
+    ]),
+    row("model.stop", Paused(P::Model), O::Stop, To(S::Aborted)),
     row("pause.unparsed", At(S::NeedsClarification), O::Unparsed, Stay).with(&[Do(E::Unparsed)]),
     // A schedule that does not fit.
     row(

@@ -17,10 +17,12 @@ pub enum Ask {
     Goal,
     Validation,
     LowConfidence,
+    /// The model that drafts failed.
+    Model,
 }
 
 impl Ask {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Approval,
         Self::Rfc,
         Self::Escalation,
@@ -31,6 +33,7 @@ impl Ask {
         Self::Goal,
         Self::Validation,
         Self::LowConfidence,
+        Self::Model,
     ];
 }
 
@@ -70,6 +73,7 @@ fn replies(ask: Ask) -> &'static str {
         Ask::Goal => "Reply with your goal in one sentence.",
         Ask::Validation => "Reply with what should be different, or 'stop'.",
         Ask::LowConfidence => "Reply with what is missing, or 'stop'.",
+        Ask::Model => "Reply 'retry', 'go on offline' or 'stop'.",
     }
 }
 
@@ -90,5 +94,6 @@ fn keys(ask: Ask) -> &'static str {
         Ask::Goal => "Type your goal in one sentence.",
         Ask::Validation => "Press r to say what should be different, e to edit by hand.",
         Ask::LowConfidence => "Type what is missing, or press x to stop.",
+        Ask::Model => "Press R to retry, o to use the offline planner, x to stop.",
     }
 }

@@ -3,6 +3,7 @@
 mod answered;
 mod failures;
 mod limits;
+mod pacing;
 mod permission;
 mod repository;
 mod streaming;

@@ -8,6 +8,7 @@ mod ordinary;
 mod protocols;
 mod secrets;
 pub mod server;
+mod shapes;
 mod whole;
 pub mod wire;
 

@@ -34,6 +34,8 @@ pub enum Act {
     Silence,
     /// Breaks the connection before answering.
     Reset,
+    /// Bytes as they are, which need not be HTTP, and then the end or silence.
+    Raw { bytes: Vec<u8>, then_hang: bool },
 }
 
 impl Act {
@@ -79,6 +81,11 @@ pub struct Server {
 impl Server {
     /// Acts one after the other; the last one stays.
     pub async fn start(acts: Vec<Act>) -> Self {
+        Self::start_beside(None, acts).await
+    }
+
+    /// The same, with an answer to whoever asks what the model is, which is no part of the acts.
+    pub async fn start_beside(about: Option<Act>, acts: Vec<Act>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -88,14 +95,14 @@ impl Server {
         let task = tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 let (acts, log, gone) = (acts.clone(), Arc::clone(&log), Arc::clone(&gone));
-                let count = Arc::clone(&count);
+                let (count, about) = (Arc::clone(&count), about.clone());
                 tokio::spawn(async move {
                     {
                         let mut count = count.lock().unwrap();
                         count.0 += 1;
                         count.1 = count.1.max(count.0);
                     }
-                    if serve(socket, &acts, &log).await.is_none() {
+                    if serve(socket, about, &acts, &log).await.is_none() {
                         gone.notify_one();
                     }
                     count.lock().unwrap().0 -= 1;
@@ -126,9 +133,17 @@ impl Drop for Server {
 }
 
 /// Serves one request and closes. `None` means that the client went away first.
-async fn serve(mut socket: TcpStream, acts: &[Act], log: &Mutex<Vec<Request>>) -> Option<()> {
+async fn serve(
+    mut socket: TcpStream,
+    about: Option<Act>,
+    acts: &[Act],
+    log: &Mutex<Vec<Request>>,
+) -> Option<()> {
     let request = read(&mut socket).await?;
-    let act = {
+    let asks_about = request.head.starts_with("POST /api/show");
+    let act = if let Some(about) = about.filter(|_| asks_about) {
+        about
+    } else {
         let mut log = log.lock().unwrap();
         let act = acts[log.len().min(acts.len() - 1)].clone();
         log.push(request);
@@ -140,6 +155,10 @@ async fn serve(mut socket: TcpStream, acts: &[Act], log: &Mutex<Vec<Request>>) -
             Some(())
         }
         Act::Silence => until_gone(&mut socket).await,
+        Act::Raw { bytes, then_hang } => {
+            socket.write_all(&bytes).await.ok()?;
+            if then_hang { until_gone(&mut socket).await } else { Some(()) }
+        }
         Act::Reply { status, headers, body } => {
             let mut head = format!(
                 "HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n",

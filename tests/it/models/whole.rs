@@ -35,12 +35,18 @@ fn abilities() -> Vec<Act> {
 
 /// Runs the program with the mock server as its provider and a key in the environment.
 async fn run(place: &Place, server: &Server, arguments: &[&str]) -> Output {
+    run_with(place, server, "", arguments).await
+}
+
+/// The same with more settings.
+async fn run_with(place: &Place, server: &Server, more: &str, arguments: &[&str]) -> Output {
     let mut command = place.command(arguments);
     let provider = format!(
         "[providers.mock]\nkind = \"openai\"\nbase_url = \"{}/v1\"\nmodel = \"m\"\napi_key_env = \"MOCK_KEY\"\n",
         server.url
     );
-    std::fs::write(place.dir.path().join("config.toml"), format!("{CONFIG}{provider}")).unwrap();
+    std::fs::write(place.dir.path().join("config.toml"), format!("{more}{CONFIG}{provider}"))
+        .unwrap();
     command.env("MOCK_KEY", KEY).args(["--provider", "mock"]);
     tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
 }
@@ -152,13 +158,74 @@ async fn nothing_holds_the_key(place: &Place, server: &Server, outputs: &[Output
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_model_that_cannot_be_reached_is_told_and_the_built_in_planner_takes_over() {
+async fn a_plan_whose_model_failed_exits_1_in_every_format_and_says_why() {
+    for format in ["text", "json", "markdown", "ics"] {
+        let place = Place::new();
+        let server = Server::start(vec![Act::status(401, "{}")]).await;
+        let file = place.dir.path().join("plan.out").to_string_lossy().into_owned();
+        let arguments =
+            ["plan", "call mom", "--headless", "--yes", "--format", format, "-o", &file];
+        let output = run(&place, &server, &arguments).await;
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{format}: {}", words(&output));
+        assert!(error.contains("mock answered with status 401"), "{format}: {error}");
+        assert!(error.contains("mock/m could not draft the outline"), "{format}: {error}");
+        assert!(!Path::new(&file).exists(), "{format}: nothing was drafted");
+        let shown = run(&place, &server, &["sessions", "show", "last", "--json"]).await;
+        let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        assert_eq!(shown["requests"][0]["request"]["kind"]["about"], "model_trouble", "{shown}");
+        assert!(shown["approval"].is_null(), "{shown}");
+    }
+    let place = Place::new();
+    let server = Server::start(vec![Act::status(401, "{}")]).await;
+    let output = run(&place, &server, &["plan", "call mom", "--headless", "--yes", "--json"]).await;
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    let waiting = json_lines(&output).pop().unwrap();
+    assert!(waiting["model_failure"].as_str().unwrap().contains("401"), "{waiting}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn offline_fallback_drafts_without_the_model_and_says_so_everywhere() {
+    for format in ["text", "json", "markdown", "ics"] {
+        let place = Place::new();
+        let server = Server::start(vec![Act::status(401, "{}")]).await;
+        let file = place.dir.path().join("plan.out");
+        let written = file.to_string_lossy().into_owned();
+        let arguments =
+            ["plan", "call mom", "--headless", "--yes", "--format", format, "-o", &written];
+        let output = run_with(&place, &server, "offline_fallback = true\n", &arguments).await;
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{format}: {}", words(&output));
+        let said = "the offline planner drafted this instead of mock/m, which failed: mock answered with status 401";
+        assert!(error.contains(said), "{format}: {error}");
+        let text = std::fs::read_to_string(&file).unwrap();
+        if format == "json" {
+            let plan: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(plan["drafted_by"], "offline");
+            assert!(plan["model_failure"].as_str().unwrap().contains("401"), "{plan}");
+        }
+    }
+    let place = Place::new();
+    let mut offline = place.command(&["plan", "call mom", "--headless", "--yes", "--json"]);
+    let plan: Value = serde_json::from_slice(&offline.output().unwrap().stdout).unwrap();
+    assert_eq!(plan["drafted_by"], "offline", "without a provider this is the normal way");
+    assert!(plan["model_failure"].is_null(), "{plan}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_model_is_retried_or_replaced_by_a_later_answer_and_never_by_yes() {
     let place = Place::new();
     let server = Server::start(vec![Act::status(401, "{}")]).await;
     let output = run(&place, &server, &["plan", "call mom", "--headless", "--yes"]).await;
-    let shown = words(&output);
-    assert_eq!(output.status.code(), Some(0), "{shown}");
-    assert!(shown.contains("Offline planner instead of mock/m: "), "{shown}");
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    let asked = server.requests().len();
+    let again = run(&place, &server, &["answer", "last", "next", "retry", "--yes"]).await;
+    assert_eq!(again.status.code(), Some(1), "{}", words(&again));
+    assert!(server.requests().len() > asked, "the model was asked again");
+    let resumed = run(&place, &server, &["resume", "last", "--headless", "--yes"]).await;
+    assert_eq!(resumed.status.code(), Some(1), "--yes approves no fallback: {}", words(&resumed));
+    let offline = run(&place, &server, &["answer", "last", "next", "go on offline"]).await;
+    assert_eq!(offline.status.code(), Some(3), "the plan waits for approval: {}", words(&offline));
     let mut command = place.command(&["plan", "call mom", "--headless", "--provider", "mok"]);
     assert_eq!(command.output().unwrap().status.code(), Some(2), "no provider has that name");
 }

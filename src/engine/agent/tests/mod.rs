@@ -8,6 +8,7 @@ mod hostile;
 mod injection;
 mod nested;
 mod offline;
+mod pacing;
 mod patterns;
 mod repository;
 mod resume;

@@ -106,7 +106,9 @@ pub(in super::super) fn answer(
             advance_draft(&mut draft, outcome, None)
         }
         A::GoOffline => {
-            draft.say(PlanningEvent::WentOffline { why: "you asked for it".to_owned() });
+            let failed = matches!(request.kind, RequestKind::ModelTrouble { .. });
+            let why = if failed { "the model failed" } else { "you asked for it" };
+            draft.say(PlanningEvent::WentOffline { why: why.to_owned() });
             advance_draft(&mut draft, Outcome::GoOffline, None)
         }
         A::UseRelaxation(number) => relax(&mut draft, number, by),
@@ -235,7 +237,9 @@ fn reply(draft: &mut Draft<'_>, request: &Request, answer: &Answer, text: &str) 
             draft.say(PlanningEvent::GoalSet { goal: text.to_owned() });
             advance_draft(draft, Outcome::Answered, None)
         }
-        RequestKind::Validation { .. } | RequestKind::LowConfidence { .. } => {
+        RequestKind::Validation { .. }
+        | RequestKind::LowConfidence { .. }
+        | RequestKind::ModelTrouble { .. } => {
             wishes(draft, text, &answer.nodes);
             advance_draft(draft, Outcome::Answered, None)
         }

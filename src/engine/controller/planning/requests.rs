@@ -26,6 +26,7 @@ pub(super) fn of_place(id: RequestId, talk: &PlanningSlice) -> Option<(Request, 
         (_, Some(PauseKind::Validation), _) => validation(id, talk),
         (_, Some(PauseKind::Cap), _) => cap(id, talk),
         (_, Some(PauseKind::Budget), _) => budget(id, talk),
+        (_, Some(PauseKind::Model), _) => model_failed(id, talk),
         (_, Some(PauseKind::Approval), Some(target)) => draft(id, talk, target),
         _ => return None,
     })
@@ -67,6 +68,7 @@ pub fn ideas_words(talk: &PlanningSlice, ideas: &[String]) -> String {
         (_, Some(PauseKind::Validation)) => Some(Ask::Validation),
         (_, Some(PauseKind::Cap)) => Some(Ask::Cap),
         (_, Some(PauseKind::Budget)) => Some(Ask::Budget),
+        (_, Some(PauseKind::Model)) => Some(Ask::Model),
         _ => None,
     };
     let speech = Speech {
@@ -302,6 +304,46 @@ fn validation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         lead: vec![format!("The {} does not hold yet.", stage.as_str())],
         violations: broken,
         cta: Some(ask(Ask::Validation)),
+        ..Speech::default()
+    };
+    (asked, spoken(talk, &speech))
+}
+
+/// The model that drafts failed. Nothing is drafted without it unless the person says so.
+fn model_failed(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let stage = stage_of(talk);
+    let why = talk.trouble.clone().unwrap_or_else(|| "the model failed".to_owned());
+    let mut asked = request(
+        id,
+        RequestKind::ModelTrouble { stage },
+        &format!(
+            "{} could not draft the {}. How should planning continue?",
+            talk.drafter,
+            stage.as_str()
+        ),
+        why.clone(),
+    );
+    asked.choices = vec![
+        Choice::new(A::TryAgain, "retry", "the model is asked again for this stage"),
+        Choice::new(
+            A::GoOffline,
+            "use the offline planner",
+            "the rest is drafted from built-in templates, without a model",
+        ),
+    ];
+    if talk.outline.is_some() {
+        let words = "the model is asked again with your words";
+        asked.choices.push(Choice::new(A::Reply, "say what to change", words));
+        asked.choices.push(Choice::new(
+            A::Edit,
+            "edit by hand",
+            "change the best draft so far yourself",
+        ));
+    }
+    asked.choices.push(abandon());
+    let speech = Speech {
+        lead: vec![format!("The model could not draft the {}.", stage.as_str()), why],
+        cta: Some(ask(Ask::Model)),
         ..Speech::default()
     };
     (asked, spoken(talk, &speech))

@@ -22,8 +22,8 @@ use crate::llm::cost::Estimate;
 use crate::llm::protocol::{Dialogue, Reply};
 use crate::llm::{GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec};
 use crate::model::{
-    Digest, Failure, Origin, PatternChoice, PatternSpec, PatternType, PlanState, ReactLogEntry,
-    Stage,
+    Category, Digest, Failure, Origin, PatternChoice, PatternSpec, PatternType, PlanState,
+    ReactLogEntry, Stage,
 };
 use crate::planning::controller::Outcome;
 use crate::state::PlanningSlice;
@@ -89,6 +89,11 @@ impl Planner {
                     let outcome = match error.code.as_str() {
                         "cap_reached" => Outcome::Budget,
                         "invalid_output" => Outcome::InvalidOutput,
+                        _ if error.category == Category::Critical
+                            || error.retry_after.is_some() =>
+                        {
+                            Outcome::ModelUnavailable
+                        }
                         _ => Outcome::ToolError,
                     };
                     (outcome, what)
