@@ -97,6 +97,12 @@ pub(crate) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
             Matching::Path { glob } => table["path"] = value(glob.as_str()),
             Matching::Host { host } => table["host"] = value(host.as_str()),
         }
+        if rule.network {
+            table["network"] = value(true);
+        }
+        if let Some(directory) = &rule.directory {
+            table["directory"] = value(directory.as_str());
+        }
         let list = &mut permissions[name];
         if let Some(inline) = list.as_array_mut() {
             inline.push(table.into_inline_table());
