@@ -12,8 +12,9 @@ pub mod today;
 pub use models::Drafter;
 use new_session::{begin_session, require_events};
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use anyhow::Context;
 use jiff::Timestamp;
@@ -32,7 +33,7 @@ use crate::planning::confidence::{ConfidenceSettings, ConfidenceWeights};
 use crate::replay::{History, JournalSource};
 use crate::state::SessionState;
 use crate::store::{FindError, OpenMode, Store, StoreError};
-use crate::text::Redactor;
+use crate::text::{Redactor, is_secret_variable};
 use crate::tools::Workspace;
 use crate::tui::{self, ColorDepth, KeyOverrides, Theme, UiSettings};
 
@@ -77,6 +78,18 @@ pub struct App {
     data_dir: Option<PathBuf>,
     no_color: bool,
 }
+
+/// Values of variables that are named like secrets, read once: the environment does not change while we run.
+static ENVIRONMENT_SECRETS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let text = |(name, value): (OsString, OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    let variables = std::env::vars_os().filter_map(text);
+    variables
+        .filter(|(name, value)| is_secret_variable(name, value))
+        .map(|(_, value)| value)
+        .collect()
+});
 
 impl App {
     /// Reads the settings; the command line goes last.
@@ -180,11 +193,13 @@ impl App {
         Redactor::new(self.secret_values())
     }
 
-    /// What must not show anywhere: keys of model providers, and tokens of servers of tools.
+    /// What must not show anywhere: keys of model providers, tokens of servers of tools, and values of variables that
+    /// are named like secrets.
     pub(crate) fn secret_values(&self) -> Vec<String> {
         let tokens = self.settings.mcp.values().filter_map(|server| server.token_variable.clone());
         let names = self.key_variables().into_iter().chain(tokens);
-        names.filter_map(|name| std::env::var(name).ok()).collect()
+        let known = names.filter_map(|name| std::env::var(name).ok());
+        known.chain(ENVIRONMENT_SECRETS.iter().cloned()).collect()
     }
 
     /// Variables that hold the keys of model providers. Commands never see them.

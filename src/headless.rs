@@ -12,6 +12,7 @@ use crate::model::limits::MAX_WAITING_ATTEMPTS;
 use crate::model::request::Detail;
 use crate::model::{
     Actor, Answer, ChoiceAction, EscalateReason, PlanState, Request, RequestId, RequestKind, Seq,
+    SessionId,
 };
 use crate::replay::{History, SourceError};
 use crate::state::trace::{EntryKind, TraceEntry};
@@ -19,6 +20,7 @@ use crate::state::{OpenRequest, RunPhase, SessionState, TaskStatus};
 use crate::text;
 use progress::Progress;
 
+pub mod drafted;
 pub mod progress;
 pub mod reply;
 
@@ -97,6 +99,9 @@ pub trait Lines {
     fn bar(&mut self, _text: &str) -> std::io::Result<()> {
         Ok(())
     }
+
+    /// Says something beside the lines, which others may read.
+    fn notice(&mut self, _text: &str) {}
 }
 
 /// How a record is printed.
@@ -145,6 +150,7 @@ impl<L: Lines> Follower<L> {
         loop {
             let head = *self.head.borrow_and_update();
             self.catch_up(head)?;
+            self.show_drafted_commands();
             for open in self.state.requests.open.values() {
                 // Without anybody to ask, a task that used up its iterations fails.
                 let at_limit = matches!(open.request.kind, RequestKind::TaskCap { .. })
@@ -171,6 +177,26 @@ impl<L: Lines> Follower<L> {
             if !self.wait().await? {
                 return Ok(Ending::Closed);
             }
+        }
+    }
+
+    /// Shows what a model drafted before a flag approves it.
+    fn show_drafted_commands(&mut self) {
+        let approves = |open: &&OpenRequest| {
+            let answer = self.answers.to(&open.request);
+            !self.answers.answered.contains(&open.request.id)
+                && answer.is_some_and(|answer| {
+                    drafted::approves_drafted(&open.request, answer.action, &self.state)
+                })
+        };
+        if !self.state.requests.open.values().any(|open| approves(&open)) {
+            return;
+        }
+        let lines = drafted::command_lines(&self.state.drafted_commands());
+        self.lines
+            .notice("commands in this plan that a model wrote, approved by your flag or reply:");
+        for line in lines {
+            self.lines.notice(&format!("  {line}"));
         }
     }
 
@@ -351,7 +377,11 @@ pub fn waiting_json(state: &SessionState) -> serde_json::Value {
         .map(|(id, _)| id)
         .collect();
     let requests: Vec<_> = state.requests.open.values().map(|open| &open.request).collect();
-    let mut waiting = serde_json::json!({ "waiting": { "requests": requests, "tasks": yours } });
+    let mut waiting = serde_json::json!({ "waiting": {
+        "requests": requests,
+        "tasks": yours,
+        "drafted_commands": drafted_json(state),
+    } });
     if let Some(failure) = model_failure(state) {
         waiting["model_failure"] = failure.into();
     }
@@ -364,17 +394,30 @@ pub fn model_failure(state: &SessionState) -> Option<&str> {
     state.requests.open.values().find(|open| failed(open)).map(|open| open.request.why.as_str())
 }
 
+/// The commands of the plan that the person did not write, as they would run.
+pub fn drafted_json(state: &SessionState) -> serde_json::Value {
+    let drafted = state.drafted_commands();
+    let commands = drafted
+        .iter()
+        .map(|planned| serde_json::json!({ "task": planned.task, "command": planned.command }));
+    commands.collect()
+}
+
 /// Whether an answer is about something that must be seen before it is given.
 fn is_about_a_call(kind: &RequestKind) -> bool {
     matches!(kind, RequestKind::Permission { .. } | RequestKind::InDoubt { .. })
 }
 
 /// What waits for the person, one line each, with how to answer.
-pub fn open_questions(state: &SessionState) -> Vec<String> {
+pub fn open_questions(session: &SessionId, state: &SessionState) -> Vec<String> {
     let mut lines = Vec::new();
+    let drafted = state.drafted_commands();
     for open in state.requests.open.values() {
         let request = &open.request;
         let remedy = match request.kind {
+            RequestKind::FinalPlan { .. } if !drafted.is_empty() => {
+                "read the commands below, then approve it on a screen or with that command"
+            }
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
             RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
             RequestKind::ModelTrouble { .. } => {
@@ -387,20 +430,33 @@ pub fn open_questions(state: &SessionState) -> Vec<String> {
             _ => "answer on a screen, or with `planwright answer`",
         };
         let about = request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
-        lines.push(format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why));
+        let asked = format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why);
+        lines.push(text::clean_line(&asked).into_owned());
+        if let (Some(approve), false) =
+            (drafted::approval_command(session, request, "approve"), drafted.is_empty())
+        {
+            lines.push("   a model wrote these commands of the plan:".to_owned());
+            let shown = drafted::command_lines(&drafted);
+            lines.extend(shown.into_iter().map(|line| format!("     {line}")));
+            lines.push(format!("   approve them with: {approve}"));
+        }
         if is_about_a_call(&request.kind) {
-            let shown = |detail: &Detail| format!("   {}: {}", detail.label, detail.text);
+            let shown = |detail: &Detail| {
+                text::clean_line(&format!("   {}: {}", detail.label, detail.text)).into_owned()
+            };
             lines.extend(request.verbatim.iter().map(shown));
             // Whether the call was still at work is what the answer hangs on.
             let evidence = request.details.iter().filter(|detail| detail.label == "evidence");
             lines.extend(evidence.map(shown));
-            lines.push(format!("   replies: {}", reply::words(request).join(", ")));
+            let replies = format!("   replies: {}", reply::words(request).join(", "));
+            lines.push(text::clean_line(&replies).into_owned());
         }
     }
     for (id, row) in state.tasks.iter() {
         if row.status == TaskStatus::Yours {
-            lines.push(format!("{id} is yours to do; then say: planwright today done {id}"));
+            let yours = format!("{id} is yours to do; then say: planwright today done {id}");
+            lines.push(text::clean_line(&yours).into_owned());
         }
     }
-    lines.iter().map(|line| text::clean_line(line).into_owned()).collect()
+    lines
 }

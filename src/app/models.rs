@@ -131,6 +131,13 @@ impl Drafter {
         Ok(())
     }
 
+    /// Covers what the program knows to be secret, the keys that were loaded included.
+    fn redactor(&self, app: &App) -> Redactor {
+        let loaded = self.models.secrets();
+        let loaded = loaded.iter().map(|key| key.expose().to_owned());
+        Redactor::new(app.secret_values().into_iter().chain(loaded))
+    }
+
     /// The model that drafts plans, if one does.
     pub async fn desk(&self, app: &App) -> anyhow::Result<Option<Arc<ModelDesk>>> {
         if self.is_offline() {
@@ -141,7 +148,7 @@ impl Drafter {
         Ok(Some(Arc::new(ModelDesk {
             dialogue,
             prompts: Arc::new(Prompts::default().with(app.own_prompts())),
-            redactor: self.models.redactor(),
+            redactor: self.redactor(app),
             next_ask: Arc::clone(&self.next_ask),
             temperature: options.temperature,
             max_output_tokens: options.max_output_tokens,
@@ -234,11 +241,7 @@ impl Drafter {
                 edges: if self.is_offline() { None } else { Some(subtasks) },
             },
             permits: Permits::new(options.jobs as usize),
-            redactor: Redactor::new(
-                app.secret_values()
-                    .into_iter()
-                    .chain(self.models.secrets().iter().map(|key| key.expose().to_owned())),
-            ),
+            redactor: self.redactor(app),
             bracket: Arc::new(own.clone()),
             session: session.to_string(),
         });

@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 
+use super::guard::require_person;
 use super::session::{block_on, follow, open_session, take_up};
 use super::{Exit, Problem, Shared};
 use crate::app::inbox::{self, Delivery};
 use crate::app::{self, App};
 use crate::event::Command;
+use crate::headless::drafted::{approval_command, approves_drafted, command_lines, names_revision};
 use crate::headless::{Answers, reply};
-use crate::model::{Actor, Answer, ChoiceAction, RequestId, SessionId};
+use crate::model::{Actor, Answer, ChoiceAction, Request, RequestId, RequestKind, SessionId};
+use crate::state::SessionState;
 use crate::store::Store;
-use crate::tools::process::inside_a_call;
 
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
@@ -23,18 +25,19 @@ pub struct AnswerArgs {
     /// The reply, such as `approve`, `skip`, `ideas`, `use 1` or `propose changes: …`
     #[arg(required = true, num_args = 1..)]
     reply: Vec<String>,
+    /// The revision of the plan that is approved, needed where a model wrote commands of it
+    #[arg(long, value_name = "HASH")]
+    revision: Option<String>,
 }
 
 pub(super) fn answer(shared: &Shared, args: &AnswerArgs) -> anyhow::Result<Exit> {
-    // An approval is a person's act: nothing that Planwright itself started may answer for them.
-    if inside_a_call() {
-        return Err(Problem::usage("a command that Planwright runs cannot answer for you")
-            .remedy("answer from a terminal of your own")
-            .into());
-    }
+    require_person("answer for you")?;
     let app = App::settings_only(shared)?;
     let (store, id) = open_session(&app, &args.session)?;
-    let (request, mut answer) = understood(&store, &id, args)?;
+    let Understood { request, mut answer, unseen } = understood(&store, &id, args)?;
+    if let Some(unseen) = unseen {
+        return Ok(show_unseen(&unseen));
+    }
     // What is typed may wait in the database for a moment, and nothing secret is kept there.
     if let Some(text) = &mut answer.text {
         *text = app.redactor().redact(text).into_owned();
@@ -62,12 +65,57 @@ pub(super) fn answer(shared: &Shared, args: &AnswerArgs) -> anyhow::Result<Exit>
     take_over(shared, &app, &store, &id, request, &answer)
 }
 
-/// The request that is meant, and what the reply means for it.
-fn understood(
-    store: &Store,
+/// What the command line asks for.
+struct Understood {
+    request: RequestId,
+    answer: Answer,
+    /// What must be shown before the answer is given.
+    unseen: Option<Vec<String>>,
+}
+
+/// Shows commands that were not named as seen, and how to approve them.
+fn show_unseen(lines: &[String]) -> Exit {
+    for line in lines {
+        super::tell(line);
+    }
+    Exit::NeedsPerson
+}
+
+/// Approving a plan allows its commands: those that a model wrote have to be seen, and the revision proves it.
+fn unseen_commands(
     id: &SessionId,
+    request: &Request,
+    answer: &Answer,
+    state: &SessionState,
     args: &AnswerArgs,
-) -> anyhow::Result<(RequestId, Answer)> {
+) -> Option<Vec<String>> {
+    let RequestKind::FinalPlan { hash, .. } = &request.kind else { return None };
+    if !approves_drafted(request, answer.action, state) {
+        return None;
+    }
+    let named = args.revision.as_deref();
+    if named.is_some_and(|given| names_revision(given, hash)) {
+        return None;
+    }
+    let mut lines = vec![match named {
+        Some(given) => {
+            format!("nothing is approved: the plan is at revision {}, not {given}", hash.short())
+        }
+        None => "nothing is approved yet: a model wrote these commands of the plan".to_owned(),
+    }];
+    lines.extend(
+        command_lines(&state.drafted_commands()).into_iter().map(|line| format!("  {line}")),
+    );
+    let reply = args.reply.join(" ");
+    lines.extend(
+        approval_command(id, request, &reply)
+            .map(|command| format!("approve them with: {command}")),
+    );
+    Some(lines)
+}
+
+/// The request that is meant, and what the reply means for it.
+fn understood(store: &Store, id: &SessionId, args: &AnswerArgs) -> anyhow::Result<Understood> {
     let state = {
         let mut history = app::history(store, id)?;
         let head = history.head()?;
@@ -94,7 +142,8 @@ fn understood(
     let answer = reply::answer(&open.request, &text).map_err(|takes| {
         Problem::usage(format!("\"{text}\" does not answer {}", open.request.id)).remedy(takes)
     })?;
-    Ok((open.request.id, answer))
+    let unseen = unseen_commands(id, &open.request, &answer, &state, args);
+    Ok(Understood { request: open.request.id, answer, unseen })
 }
 
 /// The process that holds the session has the answer and goes on.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
+use super::guard::{refuse_model, require_person};
 use super::{Exit, Out, Problem, Shared};
 use crate::app::App;
 use crate::config;
@@ -117,9 +118,7 @@ fn in_directory(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<App
 
 /// Only a person may: a command that a tool started is refused.
 fn trust(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<()> {
-    if crate::tools::process::inside_a_call() {
-        return Err(Problem::failed("a command that a tool started cannot give trust").into());
-    }
+    require_person("trust the settings of a project")?;
     let app = in_directory(shared, directory)?;
     let Some(standing) = &app.project else {
         return Err(Problem::usage("there are no settings of a project here")
@@ -154,6 +153,7 @@ fn value_words(value: &serde_json::Value) -> String {
 }
 
 fn init(shared: &Shared, force: bool) -> anyhow::Result<()> {
+    refuse_model("write your config")?;
     let path = config_path(shared)?;
     let there = std::fs::read_to_string(&path);
     if there.as_ref().is_ok_and(|text| !text.trim().is_empty()) {

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use anyhow::Context;
 use clap::Args;
 
+use super::guard::refuse_model;
 use super::plan;
 use super::session::{attend, block_on, needs_screen};
 use super::{Exit, Out, Problem, Shared};
@@ -31,6 +32,7 @@ pub struct DemoArgs {
 }
 
 pub(super) fn demo(shared: &Shared, args: &DemoArgs) -> anyhow::Result<Exit> {
+    refuse_model("start a session")?;
     if args.plan {
         Out::new().text(bundled::PLAN)?;
         return Ok(Exit::Success);

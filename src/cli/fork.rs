@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::guard::refuse_model;
 use super::{Exit, Out, Shared};
 use crate::app::{self, App, forks};
 use crate::model::Seq;
@@ -26,6 +27,7 @@ pub struct ForkArgs {
 }
 
 pub(super) fn fork(shared: &Shared, args: &ForkArgs) -> anyhow::Result<Exit> {
+    refuse_model("fork a session")?;
     let app = App::settings_only(shared)?;
     let store = app.open_store()?;
     let id = app::find(&store, &args.session)?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 
+use super::guard::refuse_model;
 use super::{Exit, Out, Problem, Shared};
 use crate::app::App;
 use crate::event::{FORMAT, Record};
@@ -29,6 +30,7 @@ pub struct ImportArgs {
 }
 
 pub(super) fn import(shared: &Shared, args: &ImportArgs) -> anyhow::Result<Exit> {
+    refuse_model("import a session")?;
     let app = App::settings_only(shared)?;
     let read = read(&args.file, &app).map_err(|error| told_apart(&args.file, &error))?;
     let read = match read {

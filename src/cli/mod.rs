@@ -13,6 +13,7 @@ mod fork;
 pub(crate) mod gate;
 mod going_on;
 mod graph;
+mod guard;
 mod home;
 mod import;
 mod later;

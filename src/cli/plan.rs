@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
+use super::guard::refuse_model;
 use super::session::{Errand, attend, block_on, conclude, needs_screen, say_ending};
 use super::{Exit, Out, Problem, Shared, plan_text};
 use crate::app::App;
@@ -54,6 +55,7 @@ enum Format {
 }
 
 pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
+    refuse_model("start a plan")?;
     needs_screen(shared)?;
     let goal = args.goal.join(" ");
     check_goal(&goal)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::going_on::{Wishes, go_on};
+use super::guard::require_person;
 use super::run::directory;
 use super::session::needs_screen;
 use super::{Exit, Shared};
@@ -46,6 +47,7 @@ enum Retry {
 }
 
 pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit> {
+    require_person("resume a session")?;
     needs_screen(shared)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;

@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::going_on::{Wishes, go_on};
+use super::guard::{refuse_model, require_person};
 use super::plan;
 use super::session::{attend, block_on, needs_screen};
 use super::{Exit, Problem, Shared};
@@ -35,10 +36,16 @@ pub struct RunArgs {
 }
 
 pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
+    let is_file = looks_like_file(&args.what);
+    if is_file {
+        refuse_model("run a plan")?;
+    } else {
+        require_person("run a saved session")?;
+    }
     needs_screen(shared)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
-    if looks_like_file(&args.what) {
+    if is_file {
         let ready = runnable_plan(&app, Path::new(&args.what), args.infer)?;
         refuse_missing(shared, args, &ready)?;
         let workspace = match &args.workspace {

@@ -53,6 +53,11 @@ impl Lines for Printed {
         self.bar = true;
         self.out.text(&crate::text::truncate_end(text, width.saturating_sub(1)))
     }
+
+    fn notice(&mut self, text: &str) {
+        let _ = self.clear();
+        super::tell(text);
+    }
 }
 
 /// Runs async code for one command.
@@ -338,7 +343,7 @@ fn failed_tasks(state: &SessionState) -> impl Iterator<Item = (String, String)> 
 
 fn needs_person(id: &SessionId, state: &SessionState) {
     super::tell(&format!("session {} waits for you:", id.short()));
-    for line in headless::open_questions(state) {
+    for line in headless::open_questions(id, state) {
         super::tell(&format!("  {line}"));
     }
     super::tell(&format!("go on with: planwright resume {}", id.short()));

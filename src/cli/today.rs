@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::json;
 
+use super::guard::require_person;
 use super::session::{attend, block_on, needs_screen, take_up};
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{App, today};
@@ -58,6 +59,7 @@ enum TodayCommand {
 
 pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
     let Some(what) = &args.what else { return list_all(shared) };
+    require_person("decide about your tasks")?;
     let app = App::settings_only(shared)?;
     let (now, zone) = (Timestamp::now(), crate::config::time_zone());
     let (TodayCommand::Done { item, .. }

@@ -38,6 +38,12 @@ pub struct PermissionConfig {
     pub path: Option<String>,
     pub host: Option<String>,
     pub unsandboxed: bool,
+    /// The command may use the network.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
+    /// The directory of the workspace that the command runs in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// It stands in the settings of the project, not in the person's.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_project: bool,
@@ -75,7 +81,8 @@ const TOOLS: [&str; 10] = [
     "use_proxy",
 ];
 const PERMISSIONS: [&str; 2] = ["allow", "deny"];
-const RULE: [&str; 6] = ["tool", "command", "command_prefix", "path", "host", "unsandboxed"];
+const RULE: [&str; 8] =
+    ["tool", "command", "command_prefix", "path", "host", "unsandboxed", "network", "directory"];
 const MCP: [&str; 7] =
     ["command", "url", "environment", "set", "token_variable", "read_only", "timeout_sec"];
 
@@ -135,6 +142,26 @@ impl Reader<'_> {
                         "rules with one of command, command_prefix, path and host",
                     ));
                 }
+                if rule
+                    .directory
+                    .as_deref()
+                    .is_some_and(|path| path.split('/').any(|name| name == ".."))
+                {
+                    return Err(self.wrong(
+                        name,
+                        item,
+                        "rules whose `directory` is inside the workspace, without `..`",
+                    ));
+                }
+                if (rule.network || rule.directory.is_some())
+                    && (rule.path.is_some() || rule.host.is_some())
+                {
+                    return Err(self.wrong(
+                        name,
+                        item,
+                        "network and directory only in rules for commands",
+                    ));
+                }
                 if rule.unsandboxed && (rule.deny || rule.command.is_none()) {
                     return Err(self.wrong(
                         name,
@@ -158,6 +185,8 @@ impl Reader<'_> {
                 "path" => rule.path = Some(self.text_value(name, item)?.value),
                 "host" => rule.host = Some(self.text_value(name, item)?.value),
                 "unsandboxed" => rule.unsandboxed = self.flag(name, item)?.value,
+                "network" => rule.network = self.flag(name, item)?.value,
+                "directory" => rule.directory = Some(self.text_value(name, item)?.value),
                 _ => return Err(self.unknown(name, item, &RULE)),
             }
         }
@@ -340,6 +369,11 @@ mod tests {
         assert!(
             wrong("[[permissions.allow]]\ntool = \"a\"\nunsandboxed = true")
                 .contains("exact `command`")
+        );
+        let rule = "[[permissions.allow]]\ntool = \"shell.run\"\n";
+        assert!(wrong(&format!("{rule}directory = \"../x\"")).contains("inside the workspace"));
+        assert!(
+            wrong(&format!("{rule}path = \"a\"\nnetwork = true")).contains("rules for commands")
         );
         assert!(wrong("[mcp.a]\n").contains("either `command` or `url`"));
         assert!(wrong("[tools]\nroots = [\"here\"]").contains("whole paths"));

@@ -140,6 +140,8 @@ impl ShellRunner {
             return Err(format!("the task asks for a sandbox and there is none here: {why}"));
         }
         spec.launch = cell.launch();
+        // What is confined runs as a model's command does, and may not act for the person.
+        spec.with.retain(|(name, _)| name != process::OWNER_VARIABLE);
         Ok(cell)
     }
 
@@ -148,7 +150,10 @@ impl ShellRunner {
             command: command.to_owned(),
             directory: job.workspace.clone(),
             without: self.without.clone(),
-            with: vec![(process::CALL_VARIABLE.to_owned(), job.mark())],
+            with: vec![
+                (process::CALL_VARIABLE.to_owned(), job.mark()),
+                (process::OWNER_VARIABLE.to_owned(), process::PERSON.to_owned()),
+            ],
             time_limit: time_limit(&job.task),
             output_limit: OUTPUT_LIMIT,
             redactor: self.redactor.clone(),

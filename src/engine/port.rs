@@ -19,10 +19,10 @@ use crate::model::{
 use crate::planning::gate::{GateDecision, GatePolicy};
 use crate::state::{AgentProgress, BreakerSlice, PlanRevision, SessionState};
 use crate::store::SideWrite;
-use crate::tools::permission::{PlanGrant, SandboxState};
+use crate::tools::permission::{PlanGrant, SandboxState, working_directory};
 use crate::tools::{
-    Bracket, Conclusion, Intent, PermissionAnswer, PermissionAsk, Progress, RepeatKind, Rule,
-    Standing, ToolCall,
+    Bracket, Conclusion, Effect, Intent, PermissionAnswer, PermissionAsk, Progress, RepeatKind,
+    Rule, Standing, ToolCall,
 };
 
 /// What an agent hands to the driver.
@@ -234,8 +234,14 @@ fn permission_request(ask: &PermissionAsk) -> Request {
     if let Some(url) = &ask.resolved.url {
         verbatim.push(Detail::new("address", url.clone()));
     }
-    for touched in &ask.resolved.paths {
-        verbatim.push(Detail::new("file", touched.path.clone()));
+    let directory = working_directory(&ask.resolved);
+    if let Some(directory) = directory.filter(|directory| *directory != ".") {
+        verbatim.push(Detail::new("directory", directory.to_owned()));
+    }
+    if directory.is_none() {
+        for touched in &ask.resolved.paths {
+            verbatim.push(Detail::new("file", touched.path.clone()));
+        }
     }
     // A tool of somebody else: nobody knows what its arguments touch, so that all of them are shown.
     let foreign = ask.resolved.pin.is_some();
@@ -248,6 +254,9 @@ fn permission_request(ask: &PermissionAsk) -> Request {
         verbatim.push(Detail::new(name, preview.clone()));
     }
     let mut details = Vec::new();
+    if ask.resolved.effect == Effect::ExecuteNetwork {
+        details.push(Detail::new("network", "the command may reach any address".to_owned()));
+    }
     if let (Some(_), SandboxState::NotEnforced { why }) = (&ask.resolved.command, &ask.sandbox) {
         details.push(Detail::new("sandbox", format!("it runs unconfined: {why}")));
     }

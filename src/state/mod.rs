@@ -7,6 +7,7 @@
 pub mod agents;
 mod breakers;
 mod checkpoint;
+mod drafted;
 mod plan;
 mod planning;
 pub mod profile;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 pub use agents::{AgentProgress, AgentSlice};
 pub use breakers::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use drafted::PlannedCommand;
 pub use plan::{PlanRevision, PlanSlice, RevisionHead};
 pub use planning::{Draft, PlanningSlice, Wish};
 pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};

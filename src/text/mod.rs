@@ -19,7 +19,7 @@ mod wrap;
 pub use clean::{clean, clean_line, from_bytes_lossy};
 pub use markdown::{MarkdownLine, Part as MarkdownPart, looks_like_markdown, markdown};
 pub use nearest::nearest;
-pub use redact::{Finding, Kind as SecretKind, Redactor, StreamRedactor};
+pub use redact::{Finding, Kind as SecretKind, Redactor, StreamRedactor, is_secret_variable};
 pub use reveal::{Revealed, reveal, reveal_segments};
 pub use width::{
     ELLIPSIS, display_width, fit, fits, pad_left, pad_right, truncate_end, truncate_middle,

@@ -143,7 +143,12 @@ impl From<&PermissionConfig> for Rule {
         } else {
             Rule::allow(&config.tool, matching)
         };
-        Self { unsandboxed: config.unsandboxed, ..rule }
+        Self {
+            unsandboxed: config.unsandboxed,
+            network: config.network,
+            directory: config.directory.clone(),
+            ..rule
+        }
     }
 }
 

@@ -20,6 +20,7 @@ mod leave;
 mod live_planning;
 mod models;
 mod opening;
+mod person;
 mod planning;
 mod program;
 mod project;

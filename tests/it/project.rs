@@ -46,7 +46,7 @@ fn a_project_may_tighten_and_needs_trust_for_everything_else() {
         .env("PLANWRIGHT_CALL_ID", "x/1/1")
         .output()
         .unwrap();
-    assert_eq!(by_a_tool.status.code(), Some(1), "{by_a_tool:?}");
+    assert_eq!(by_a_tool.status.code(), Some(2), "{by_a_tool:?}");
 
     let trusted = place.run(&["config", "trust"]);
     assert_eq!(trusted.status.code(), Some(0), "{trusted:?}");

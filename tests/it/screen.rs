@@ -646,8 +646,10 @@ fn linear_mode_asks_the_same_in_words() {
     let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
     terminal.shows("Planwright, linear mode");
     terminal.shows("Request 1 of 1: Run this plan?");
-    terminal.keys("yes\n");
-    terminal.shows("That decides nothing");
+    // What the plan would run is shown whole before it is asked about.
+    assert!(terminal.text().contains("Commands of this plan"), "{}", terminal.text());
+    // A line that comes with the request, or right after it, was meant for something else.
+    terminal.press_until("yes\n", "That decides nothing");
     assert!(!place.work().join("done.txt").exists());
     terminal.keys("approve\n");
     let (code, raw) = terminal.end();
@@ -655,6 +657,20 @@ fn linear_mode_asks_the_same_in_words() {
     let done = std::fs::read_to_string(place.work().join("done.txt")).unwrap();
     assert_eq!(done.lines().count(), 4);
     assert!(!raw.contains("\u{1b}["), "linear mode moves no cursor");
+}
+
+#[test]
+fn linear_mode_takes_no_answer_that_was_typed_ahead() {
+    let place = Place::new();
+    let plan = place.plan(DIAMOND);
+    let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
+    terminal.keys("approve\n");
+    terminal.shows("Request 1 of 1: Run this plan?");
+    assert!(!place.work().join("done.txt").exists(), "nothing was approved");
+    let done = place.work().join("done.txt");
+    terminal.press_while("approve\n", |_| !done.exists());
+    let (code, _) = terminal.end();
+    assert_eq!(code, 0);
 }
 
 /// Beside frames the terminal is told three things: that something is asked while the person looks elsewhere, what was

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use super::guard::refuse_model;
 use super::{Exit, Out, Shared};
 use crate::app::{self, App};
 use crate::engine::plan_rows::rows_of;
@@ -120,9 +121,11 @@ pub(super) fn sessions(shared: &Shared, args: &SessionsArgs) -> anyhow::Result<E
             bookmark(shared, session, *event, note.as_deref(), *remove)
         }
         Some(SessionsCommand::Rm { sessions, vacuum }) => {
+            refuse_model("delete sessions")?;
             retention::remove(shared, sessions, *vacuum)
         }
         Some(SessionsCommand::Prune { older_than, vacuum }) => {
+            refuse_model("delete sessions")?;
             retention::prune(shared, older_than, *vacuum)
         }
     }
@@ -140,6 +143,7 @@ fn bookmark(
     let store = app.open_store()?;
     let id = app::find(&store, session)?;
     if let Some(event) = event {
+        refuse_model("change bookmarks")?;
         let head = store.session(&id)?.head;
         if event == 0 || event > head.0 {
             return Err(app::no_event(&id, head, event));
@@ -287,6 +291,7 @@ fn show_json(info: &SessionInfo, state: &SessionState) -> serde_json::Value {
     object["approval"] = json!(state.plan.approval);
     object["requests"] = json!(state.requests.open.values().collect::<Vec<_>>());
     object["tasks"] = json!(tasks);
+    object["drafted_commands"] = crate::headless::drafted_json(state);
     object["anomalies"] = json!(state.totals.anomalies);
     object
 }
@@ -332,7 +337,7 @@ fn show_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
             }
         }
     }
-    let questions = crate::headless::open_questions(state);
+    let questions = crate::headless::open_questions(&info.id, state);
     if !questions.is_empty() {
         lines.push(String::new());
         lines.extend(questions);

@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use crate::text::{clean_line, reveal};
 use crate::tools::permission::SandboxState;
-use crate::tools::{PermissionAnswer, PermissionAsk};
+use crate::tools::{Effect, PermissionAnswer, PermissionAsk};
 
 /// Writes a line to standard error. If nobody reads it, nothing is lost.
 pub(super) fn say(text: &str) {
@@ -71,6 +71,9 @@ fn card(ask: &PermissionAsk) {
         for line in preview.lines() {
             say(&format!("  | {}", reveal(line)));
         }
+    }
+    if resolved.effect == Effect::ExecuteNetwork {
+        say("  network: the command may reach any address");
     }
     if let SandboxState::NotEnforced { why } = &ask.sandbox {
         say(&format!("  commands are not confined here: {why}"));

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ask, complain, in_directory, no_tool, registry, rules, servers_for};
 use crate::app::App;
+use crate::cli::guard::require_person;
 use crate::cli::{Exit, Out, Problem, Shared};
 use crate::kit::{self, StoreServices};
 use crate::model::CallId;
@@ -211,9 +212,7 @@ fn cancelled_by_signal() -> anyhow::Result<CancellationToken> {
 
 /// Approves tools of a server as they are now. Only a person may: a command that a tool started is refused.
 pub(super) async fn trust(shared: &Shared, app: &App, name: &str) -> anyhow::Result<Exit> {
-    if crate::tools::process::inside_a_call() {
-        return Err(Problem::failed("a command that a tool started cannot approve tools").into());
-    }
+    require_person("approve tools")?;
     let servers = servers_for(app, &format!("{name}."));
     if servers.is_empty() {
         return Err(Problem::usage(format!("`{name}` names no tool of a server"))

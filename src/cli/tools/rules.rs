@@ -6,6 +6,7 @@ use anyhow::Context;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use crate::app::App;
+use crate::cli::guard::require_person;
 use crate::cli::{Exit, Out, Problem, Shared};
 use crate::kit;
 use crate::tools::Rule;
@@ -36,6 +37,7 @@ pub(super) fn list(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
 }
 
 pub(super) fn revoke(app: &App, number: usize) -> anyhow::Result<Exit> {
+    require_person("change your rules")?;
     let rules = kit::rules(&app.settings);
     let Some(rule) = number.checked_sub(1).and_then(|position| rules.get(position)) else {
         return Err(Problem::usage(format!("there is no rule {number}"))
@@ -96,6 +98,12 @@ pub(crate) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
             Matching::CommandPrefix { prefix } => table["command_prefix"] = value(prefix.as_str()),
             Matching::Path { glob } => table["path"] = value(glob.as_str()),
             Matching::Host { host } => table["host"] = value(host.as_str()),
+        }
+        if rule.network {
+            table["network"] = value(true);
+        }
+        if let Some(directory) = &rule.directory {
+            table["directory"] = value(directory.as_str());
         }
         let list = &mut permissions[name];
         if let Some(inline) = list.as_array_mut() {

@@ -10,7 +10,7 @@ use super::literal::{
     MAX_SPACES, Place, Value, bare_value, element_value, is_name, listed_value, quoted_value,
     skip_spaces, typed_value,
 };
-use super::scan::{Class, Hit, Input, NeedMore, Triggers, Verdict};
+use super::scan::{CONTEXT, Class, Hit, Input, NeedMore, Triggers, Verdict};
 use super::tokens::judge_credential;
 use super::value::{Shape, is_placeholder, names_a_secret};
 
@@ -38,7 +38,7 @@ pub(super) fn add_triggers(triggers: &mut Triggers) {
     for second in (b'!'..=b'~').filter(u8::is_ascii_alphanumeric) {
         triggers.add(b'>', second);
     }
-    for [first, second] in [*b"\",", *b"',", *b"--"] {
+    for [first, second] in [*b"\",", *b"',", *b"--", *b"-u", *b"-U"] {
         triggers.add(first, second);
     }
 }
@@ -61,12 +61,20 @@ pub(super) fn judge(input: Input<'_>, at: usize) -> Verdict {
     }
 }
 
-/// Judges the value after a long option: `--token …`.
+/// Judges the value after a long option, `--token …`, and the user of `curl`.
 pub(super) fn judge_option(input: Input<'_>, at: usize) -> Verdict {
     if input.before(at).is_some_and(|byte| byte == b'-' || is_name(byte)) {
         return Ok(None);
     }
+    if input.bytes[at + 1] != b'-' {
+        return judge_user(input, at, at + 2);
+    }
     let end = input.run(at + 2, MAX_NAME, is_name)?;
+    if matches!(&input.bytes[at + 2..end], b"user" | b"proxy-user")
+        && matches!(input.get(end)?, Some(b' ' | b'='))
+    {
+        return judge_user(input, at, end + 1);
+    }
     if input.get(end)? != Some(b' ') {
         return Ok(None);
     }
@@ -80,6 +88,24 @@ pub(super) fn judge_option(input: Input<'_>, at: usize) -> Verdict {
         None => bare_value(input, start, Place::Spaced)?,
     };
     Ok(decide(input, promise, value))
+}
+
+/// Judges `-u NAME:PASSWORD` of `curl`. Other programs use the flag for other things, so that its name must precede.
+fn judge_user(input: Input<'_>, at: usize, value: usize) -> Verdict {
+    let before = &input.bytes[at.saturating_sub(CONTEXT - 1)..at];
+    if !before.windows(4).any(|window| window == b"curl") {
+        return Ok(None);
+    }
+    let start =
+        input.run(value, MAX_SPACES, |byte| matches!(byte, b' ' | b'=' | b'\'' | b'"' | b'\\'))?;
+    let colon = input.run(start, MAX_NAME, |byte| !matches!(byte, b':' | b' ' | b'\n' | b'/'))?;
+    if colon == start || input.get(colon)? != Some(b':') {
+        return Ok(None);
+    }
+    let value = bare_value(input, colon + 1, Place::Spaced)?;
+    let secret = &input.bytes[value.span.clone()];
+    let hidden = !secret.is_empty() && !is_placeholder(secret);
+    Ok(hidden.then_some(Hit { span: value.span, kind: Kind::Password, rest: value.rest }))
 }
 
 fn decide(input: Input<'_>, promise: Promise, value: Value) -> Option<Hit> {
@@ -139,7 +165,10 @@ fn is_password(shape: &Shape, bytes: &[u8], place: Place) -> bool {
 
 fn is_token(shape: &Shape, bytes: &[u8], place: Place) -> bool {
     let mixed = shape.len >= 8 && shape.letters() > 0 && !names_a_secret(bytes);
+    // Letters of one case without a break are no name, however little they look drawn at random.
+    let unbroken = shape.len >= 24 && (shape.lower == shape.len || shape.upper == shape.len);
     match place {
+        Place::Environment | Place::Element | Place::Quoted if mixed && unbroken => true,
         Place::Query => mixed && (shape.digits > 0 || shape.len >= 16),
         Place::Environment | Place::Element => mixed && (shape.is_drawn() || shape.digits > 0),
         Place::Quoted | Place::Listed => mixed && (shape.is_drawn() || shape.digits >= 2),

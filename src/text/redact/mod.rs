@@ -6,6 +6,7 @@
 //! hide it. A stream is redacted to exactly what its whole text would be, however it was cut into pieces.
 
 mod assign;
+mod environment;
 mod literal;
 mod loaded;
 mod pem;
@@ -24,6 +25,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use environment::is_secret_variable;
 use loaded::Loaded;
 use scan::{Input, Rules, Scan, Triggers, Verdict};
 pub use stream::StreamRedactor;

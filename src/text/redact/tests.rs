@@ -51,6 +51,55 @@ fn named_values_are_replaced_and_their_surroundings_kept() {
     }
 }
 
+/// Keys need not look random, and passwords stand in more places than behind `password=`.
+#[test]
+fn keys_in_order_and_passwords_of_tools_are_replaced() {
+    let ordered = "abcdefghijklmnopqrstuvwxyz";
+    let cases = [
+        ("sk-KEY", "[redacted:api_key]"),
+        ("sk-KEY0123456789", "[redacted:api_key]"),
+        ("sk-proj-KEY", "[redacted:api_key]"),
+        ("gsk_KEY", "[redacted:api_key]"),
+        ("SECRET_KEY=KEY", "SECRET_KEY=[redacted:secret]"),
+        ("curl -u me:hunter2 x", "curl -u me:[redacted:password] x"),
+        ("curl -s -u 'me:hunter2' x", "curl -s -u 'me:[redacted:password]' x"),
+        ("curl -ume:hunter2 x", "curl -ume:[redacted:password] x"),
+        ("curl --user me:hunter2 x", "curl --user me:[redacted:password] x"),
+        ("curl --user=me:hunter2 x", "curl --user=me:[redacted:password] x"),
+        ("curl --proxy-user me:hunter2 x", "curl --proxy-user me:[redacted:password] x"),
+        (
+            "machine x.test login me password hunter2\n",
+            "machine x.test login me password [redacted:password]\n",
+        ),
+        (
+            "machine x.test\n\tlogin me\n\tpassword hunter2\n",
+            "machine x.test\n\tlogin me\n\tpassword [redacted:password]\n",
+        ),
+        ("default login me password hunter2", "default login me password [redacted:password]"),
+    ];
+    let redactor = Redactor::default();
+    for (text, expected) in cases {
+        let text =
+            text.replace("KEY0", &format!("{ordered}0")).replace("-KEY", &format!("-{ordered}"));
+        let text = text.replace("_KEY=KEY", &format!("_KEY={ordered}"));
+        let text = text.replace("gsk_KEY", &format!("gsk_{ordered}"));
+        assert_eq!(redactor.redact(&text), expected, "{text}");
+        for cut in 0..text.len() {
+            assert_eq!(streamed(&redactor, &[&text[..cut], &text[cut..]]), expected, "{text}");
+        }
+    }
+    for innocent in [
+        "sk-internationalization-guide",
+        "docker run -u 1000:1000 image",
+        "sort -u a:b",
+        "a machine login page asks for password and more",
+        "curl -u me https://x.test",
+        "curl -u $NAME:$PASS https://x.test",
+    ] {
+        assert_eq!(redactor.redact(innocent), innocent);
+    }
+}
+
 #[test]
 fn ordinary_lines_are_left_alone() {
     let lines = include_str!("testdata/innocent.txt");

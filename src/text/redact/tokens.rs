@@ -2,7 +2,7 @@
 //! addresses.
 
 use super::Kind;
-use super::scan::{Class, Hit, Input, NeedMore, Rest, Triggers, Verdict};
+use super::scan::{CONTEXT, Class, Hit, Input, NeedMore, Rest, Triggers, Verdict};
 use super::value::{LABEL, Shape, contains, is_placeholder};
 
 /// How much of a token is read to judge it; the rest is swallowed unseen.
@@ -11,6 +11,8 @@ const LOOK: usize = 128;
 const MAX_JWT_HEADER: usize = 2_048;
 /// Longest user and password in an address.
 const MAX_USERINFO: usize = 512;
+/// Most blanks between the words of a `.netrc` file.
+const MAX_BLANKS: usize = 16;
 
 /// What must follow a prefix.
 enum Body {
@@ -83,7 +85,7 @@ const PREFIXES: &[Prefix] = &[
 
 /// Names the pairs of bytes these rules begin with, and the pairs that must follow, overlapping by one.
 pub(super) fn add_triggers(triggers: &mut Triggers, seconds: &mut Triggers) {
-    let others: [&[u8]; 4] = [b"eyJ", b"Bea", b"bea", b"BEA"];
+    let others: [&[u8]; 5] = [b"eyJ", b"Bea", b"bea", b"BEA", b"pas"];
     for text in PREFIXES.iter().map(|prefix| prefix.0.as_bytes()).chain(others) {
         triggers.add(text[0], text[1]);
         seconds.add(text[1], text[2]);
@@ -98,6 +100,7 @@ pub(super) fn judge(input: Input<'_>, at: usize) -> Verdict {
     }
     match input.bytes[at] {
         b'e' => judge_jwt(input, at),
+        b'p' if input.starts_with(at, b"password")? => judge_netrc(input, at),
         b'b' | b'B' => judge_bearer(input, at),
         first => {
             let begins = |prefix: &&Prefix| prefix.0.as_bytes()[0] == first;
@@ -125,9 +128,21 @@ fn body_end(input: Input<'_>, at: usize, body: &Body) -> Result<Option<(usize, C
         Body::Exactly(..) => {
             end - at == least && !input.get(end)?.is_some_and(|byte| alnum(byte) || byte == b'_')
         }
-        Body::Random(..) => end - at >= least && Shape::of(&input.bytes[at..end]).is_random(),
+        Body::Random(..) => {
+            let body = &input.bytes[at..end];
+            end - at >= least && (Shape::of(body).is_random() || has_unbroken_run(body))
+        }
     };
     Ok(fits.then_some((end, class)))
+}
+
+/// Returns whether a body is no name of words, although it does not look random: keys may have their letters in order.
+/// Names are joined by dashes, and hardly a word has so many letters.
+fn has_unbroken_run(body: &[u8]) -> bool {
+    body.split(|byte| !alnum(*byte)).any(|run| {
+        let shape = Shape::of(run);
+        run.len() >= 24 || run.len() >= 20 && shape.digits >= 2
+    })
 }
 
 /// Judges a web token by its first two parts: `eyJ….…`; the signature is swallowed with them.
@@ -151,6 +166,25 @@ fn judge_bearer(input: Input<'_>, at: usize) -> Verdict {
         return Ok(None);
     }
     judge_credential(input, input.run(at + 7, 8, |byte| byte == b' ')?, 16)
+}
+
+/// Judges a line of a `.netrc` file: `machine HOST login NAME password …`, also over several lines.
+fn judge_netrc(input: Input<'_>, at: usize) -> Verdict {
+    let blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let start = input.run(at + 8, MAX_BLANKS, blank)?;
+    let before = &input.bytes[at.saturating_sub(CONTEXT - 1)..at];
+    let mut words = before.split(|byte| blank(*byte)).filter(|word| !word.is_empty()).rev();
+    let named = words.nth(1) == Some(b"login");
+    if start == at + 8
+        || !named
+        || !words.take(3).any(|word| matches!(word, b"machine" | b"default"))
+    {
+        return Ok(None);
+    }
+    let end = input.run(start, LOOK, |byte| !blank(byte))?;
+    let secret = &input.bytes[start..end];
+    let hit = Hit { span: start..end, kind: Kind::Password, rest: Rest::Run(graphic) };
+    Ok((!secret.is_empty() && !is_placeholder(secret)).then_some(hit))
 }
 
 /// Judges what follows the name of a scheme, as in `Bearer …` and `Basic …`.
@@ -183,6 +217,10 @@ pub(super) fn judge_address(input: Input<'_>, at: usize) -> Verdict {
     let hit =
         Hit { span: start + from..start + sign, kind: Kind::UrlPassword, rest: Rest::Nothing };
     Ok(found.then_some(hit))
+}
+
+fn graphic(byte: u8) -> bool {
+    byte > b' ' && byte != 0x7F
 }
 
 fn alnum(byte: u8) -> bool {

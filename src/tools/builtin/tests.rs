@@ -249,7 +249,10 @@ async fn shell_run() {
 async fn a_command_that_changes_protected_files_stops_the_run() {
     let fixture = Fixture::new();
     fixture.file(".git/config", "[core]\n");
-    let command = "echo evil >> .git/config; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit";
+    // A line that names the files would ask; what a script does shows only afterwards.
+    let script = "echo evil >> .git/config; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit";
+    fixture.file("change.sh", script);
+    let command = "sh change.sh";
     fixture.allow([runs("shell.run", command)]);
     let finished = fixture.call("shell.run", json!({"command": command})).await;
     assert_eq!(finished.result.failed().unwrap().code, "protected_changed");

@@ -1,56 +1,147 @@
-//! Commands that always ask: destruction, escalation, and code straight from the network.
+//! Commands that always ask: destruction, escalation, code straight from the network, and what hides its command.
 
-use super::shell::{SimpleCommand, base_name, simple_commands};
+mod git;
+mod hidden;
+
+#[cfg(test)]
+mod tests;
+
+use super::shell::{ShellLine, ShellWord, SimpleCommand, read_line};
+use crate::tools::workspace::is_protected;
 
 /// Says what is dangerous about a command line, if something is. It errs on the side of asking.
 pub fn danger(line: &str) -> Option<String> {
-    let commands = simple_commands(line);
-    let single = commands.iter().find_map(of_one);
-    single.map(str::to_owned).or_else(|| from_the_network(&commands)).or_else(|| {
-        line.contains(":(){").then(|| "the command starts copies of itself without end".to_owned())
-    })
+    let parsed = read_line(line);
+    if parsed.unreadable {
+        return Some(
+            "the command cannot be read to its end (quotes or brackets that do not close, or too much nesting)"
+                .to_owned(),
+        );
+    }
+    let found = parsed.commands.iter().find_map(describe_danger);
+    found
+        .or_else(|| hidden::fetches_and_runs(&parsed))
+        .or_else(|| copies_itself(line, &parsed))
+        .map(str::to_owned)
 }
 
-fn of_one(command: &SimpleCommand) -> Option<&'static str> {
+/// What is dangerous about one command.
+fn describe_danger(command: &SimpleCommand) -> Option<&'static str> {
     if command.writes_to.iter().any(|place| is_device(place)) {
         return Some("the command writes to a device");
     }
-    let (program, arguments) = command.words.split_first()?;
-    let has = |words: &[&str]| arguments.iter().any(|word| words.contains(&word.as_str()));
-    match base_name(program) {
-        "sudo" | "doas" | "su" | "pkexec" | "runuser" => Some("the command asks for more rights"),
-        "dd" | "shred" | "wipefs" | "fdisk" | "parted" | "blkdiscard" => {
-            Some("the command can destroy data for good")
+    if command.writes_to.iter().any(|place| is_guarded(place)) {
+        return Some("the command writes to a protected file");
+    }
+    if let Some(what) = hidden::describe_hidden(command) {
+        return Some(what);
+    }
+    let program = command.program()?;
+    let arguments = command.arguments();
+    escalates(program)
+        .or_else(|| destroys(program, arguments))
+        .or_else(|| overwrites(program, arguments))
+        .or_else(|| fed_blindly(command, program))
+}
+
+fn escalates(program: &str) -> Option<&'static str> {
+    match program {
+        "sudo" | "doas" | "su" | "pkexec" | "runuser" | "sudoedit" | "visudo" | "setcap" => {
+            Some("the command asks for more rights")
         }
-        name if name.starts_with("mkfs") || name == "mkswap" => {
-            Some("the command can destroy data for good")
+        "nsenter" | "unshare" | "chroot" | "bwrap" | "systemd-run" | "machinectl" => {
+            Some("the command leaves the surroundings it was started in")
         }
+        "ssh" | "rsh" | "mosh" => Some("the command runs something on another machine"),
+        "shutdown" | "reboot" | "halt" | "poweroff" | "init" | "telinit" => {
+            Some("the command stops the machine")
+        }
+        "systemctl" | "service" | "crontab" | "at" | "batch" | "launchctl" => {
+            Some("the command changes what the machine does by itself")
+        }
+        "mount" | "umount" | "insmod" | "modprobe" | "rmmod" | "sysctl" | "iptables" | "nft"
+        | "useradd" | "usermod" | "userdel" | "passwd" => Some("the command changes the system"),
+        _ => None,
+    }
+}
+
+fn destroys(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
+    let has = |words: &[&str]| arguments.iter().any(|word| words.contains(&word.text.as_str()));
+    let begins = |start: &str| arguments.iter().any(|word| word.text.starts_with(start));
+    match program {
+        "dd" | "shred" | "wipefs" | "fdisk" | "sfdisk" | "parted" | "blkdiscard" | "truncate"
+        | "mkswap" => Some("the command can destroy data for good"),
+        name if name.starts_with("mkfs") => Some("the command can destroy data for good"),
         "rm" if removes_a_tree(arguments) => {
             Some("the command removes a directory that is not for build results")
         }
-        "find" if has(&["-delete"]) || runs_rm(arguments) => {
-            Some("the command removes what it finds")
-        }
-        "git" => git(arguments),
-        "chmod" | "chown" | "chgrp" if flag(arguments, 'R', "--recursive") => {
+        "find" | "fd" | "fdfind" if has(&["-delete"]) => Some("the command removes what it finds"),
+        "git" => git::describe_git(arguments),
+        "chmod" | "chown" | "chgrp" if has_flag(arguments, 'R', "--recursive") => {
             Some("the command changes rights of a whole directory")
         }
         "kill" | "pkill" | "killall" | "skill" if kills_others(arguments) => {
             Some("the command ends processes that it may not have started")
         }
-        "shutdown" | "reboot" | "halt" | "poweroff" => Some("the command stops the machine"),
-        "systemctl" | "service" | "crontab" | "at" | "launchctl" => {
-            Some("the command changes what the machine does by itself")
+        "rsync" if begins("--del") || begins("--remove-source") => {
+            Some("the command removes files that the other side does not have")
         }
-        "mount" | "umount" | "insmod" | "modprobe" => Some("the command changes the system"),
+        "rsync" if has_flag(arguments, 'e', "--rsh") => {
+            Some("the command runs something on another machine")
+        }
+        "tar" if begins("--checkpoint-action") || begins("--to-command") => {
+            Some("the command starts another one by an option")
+        }
+        "docker" | "podman" if has(&["--privileged"]) => Some("the command asks for more rights"),
         _ => None,
     }
 }
 
+/// Writing by a command instead of `>`.
+fn overwrites(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
+    let places: Vec<&str> = arguments
+        .iter()
+        .map(|word| word.text.as_str())
+        .filter(|text| !text.starts_with('-'))
+        .collect();
+    let written: &[&str] = match program {
+        "tee" | "mv" | "rm" | "unlink" | "chmod" | "chown" | "sponge" => &places,
+        "cp" | "install" | "ln" | "rsync" => places.split_at(places.len().saturating_sub(1)).1,
+        "sed" | "perl" if has_flag(arguments, 'i', "--in-place") => &places,
+        _ => &[],
+    };
+    if written.iter().any(|place| is_device(place)) {
+        return Some("the command writes to a device");
+    }
+    written.iter().any(|place| is_guarded(place)).then_some("the command changes a protected file")
+}
+
+/// Commands whose arguments come from input, so that nobody sees what they act on.
+fn fed_blindly(command: &SimpleCommand, program: &str) -> Option<&'static str> {
+    let acts = matches!(
+        program,
+        "rm" | "unlink"
+            | "mv"
+            | "kill"
+            | "chmod"
+            | "chown"
+            | "tee"
+            | "ln"
+            | "rmdir"
+            | "curl"
+            | "wget"
+    );
+    let git = program == "git" && !git::only_looks_or_adds(command.arguments());
+    (command.fed_arguments && (acts || git))
+        .then_some("the command acts on whatever its input names")
+}
+
 /// Whether a short flag, alone or among others, or its long form is given.
-fn flag(arguments: &[String], short: char, long: &str) -> bool {
-    arguments.iter().any(|word| {
-        word == long || (word.starts_with('-') && !word.starts_with("--") && word.contains(short))
+fn has_flag(arguments: &[ShellWord], short: char, long: &str) -> bool {
+    arguments.iter().map(|word| word.text.as_str()).any(|word| {
+        word == long
+            || word.strip_prefix(long).is_some_and(|rest| rest.starts_with('='))
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains(short))
     })
 }
 
@@ -69,92 +160,60 @@ const BUILD_DIRECTORIES: [&str; 12] = [
     ".gradle",
 ];
 
-fn removes_a_tree(arguments: &[String]) -> bool {
-    let recursive = flag(arguments, 'r', "--recursive") || flag(arguments, 'R', "--recursive");
-    let places: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
+fn removes_a_tree(arguments: &[ShellWord]) -> bool {
+    let recursive = has_flag(arguments, 'r', "--recursive")
+        || has_flag(arguments, 'R', "--recursive")
+        || arguments.iter().any(|word| word.is_hidden() && word.text.starts_with(['$', '{', '`']));
+    let places: Vec<&ShellWord> =
+        arguments.iter().filter(|word| !word.text.starts_with('-')).collect();
     recursive && (places.is_empty() || places.iter().any(|place| !is_build_directory(place)))
 }
 
-fn is_build_directory(place: &str) -> bool {
-    let place = place.strip_prefix("./").unwrap_or(place);
-    let names: Vec<&str> = place.split('/').filter(|name| !name.is_empty()).collect();
-    let stays = !place.starts_with(['/', '~']) && !names.contains(&"..");
+fn is_build_directory(place: &ShellWord) -> bool {
+    let text = place.text.strip_prefix("./").unwrap_or(&place.text);
+    let names: Vec<&str> = text.split('/').filter(|name| !name.is_empty()).collect();
+    let stays = !text.starts_with(['/', '~']) && !names.contains(&"..");
     stays
-        && !place.contains(['$', '*', '?', '['])
+        && !place.is_hidden()
+        && !text.contains(['$', '*', '?', '['])
         && names.iter().any(|name| BUILD_DIRECTORIES.contains(name))
 }
 
-fn runs_rm(arguments: &[String]) -> bool {
-    arguments.windows(2).any(|pair| {
-        matches!(pair[0].as_str(), "-exec" | "-execdir" | "-ok" | "-okdir")
-            && matches!(base_name(&pair[1]), "rm" | "unlink" | "shred" | "sh" | "bash")
-    })
-}
-
-fn git(arguments: &[String]) -> Option<&'static str> {
-    let has = |word: &str| arguments.iter().any(|argument| argument == word);
-    let forced =
-        arguments.iter().any(|word| word.starts_with("--force")) || flag(arguments, 'f', "--force");
-    if has("push")
-        && (forced
-            || has("--mirror")
-            || has("--delete")
-            || flag(arguments, 'd', "--delete")
-            || arguments.iter().any(|word| word.starts_with('+')))
-    {
-        return Some("the command rewrites a remote repository");
-    }
-    if has("reset") && has("--hard") {
-        return Some("the command throws away changes");
-    }
-    if has("clean") && forced {
-        return Some("the command removes files that git does not know");
-    }
-    let throws_away = (has("checkout") || has("restore")) && has(".")
-        || has("branch") && flag(arguments, 'D', "--delete")
-        || has("stash") && (has("drop") || has("clear"));
-    if throws_away {
-        return Some("the command throws away changes");
-    }
-    if has("filter-branch") || has("reflog") && has("expire") {
-        return Some("the command rewrites history");
-    }
-    // Settings can name programs that git starts by itself.
-    let sets = has("config") && !has("--get") && !has("--list") && !has("-l");
-    sets.then_some("the command changes the settings of git")
-}
-
 /// Ending a job of the same line is fine; any other process may be somebody else's.
-fn kills_others(arguments: &[String]) -> bool {
-    arguments
-        .iter()
-        .filter(|word| !word.starts_with('-'))
-        .any(|word| !word.starts_with('%') && word != "$!")
+fn kills_others(arguments: &[ShellWord]) -> bool {
+    let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    let targets = match words.as_slice() {
+        ["-l" | "-L" | "--list" | "-0", ..] => return false,
+        ["-s" | "-n" | "--signal", _, rest @ ..] => rest,
+        ["--", ..] => &words[..],
+        [first, rest @ ..] if first.starts_with('-') => rest,
+        all => all,
+    };
+    targets.iter().any(|word| *word != "--" && !word.starts_with('%') && *word != "$!")
 }
 
 fn is_device(place: &str) -> bool {
     place.starts_with("/dev/")
         && !matches!(place, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
         && !place.starts_with("/dev/fd/")
+        && !place.starts_with("/dev/shm/")
 }
 
-fn from_the_network(commands: &[SimpleCommand]) -> Option<String> {
-    const FETCHERS: [&str; 4] = ["curl", "wget", "fetch", "aria2c"];
-    const RUNNERS: [&str; 13] = [
-        "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "perl", "ruby", "node",
-        "php", "eval",
-    ];
-    let named = |command: &SimpleCommand, names: &[&str]| {
-        command.words.first().is_some_and(|word| names.contains(&base_name(word)))
+/// Places that make other programs do something by themselves, in the workspace and outside of it.
+fn is_guarded(place: &str) -> bool {
+    const OUTSIDE: [&str; 6] = ["~/.", "$HOME/.", "${HOME}/.", "/etc/", "/boot/", "/proc/"];
+    is_protected(place) || OUTSIDE.iter().any(|start| place.starts_with(start))
+}
+
+/// A function that starts itself twice: `:(){ :|:& };:` under any name.
+fn copies_itself(line: &str, parsed: &ShellLine) -> Option<&'static str> {
+    let bare: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+    let copies = |name: &str| {
+        !name.is_empty()
+            && bare.contains(&format!("{name}(){{"))
+            && bare.contains(&format!("{name}|{name}"))
     };
-    let fetches = commands.iter().any(|command| named(command, &FETCHERS));
-    let runs = commands.iter().any(|command| {
-        let runner = named(command, &RUNNERS);
-        let reads = command.piped
-            || command.words.len() == 1
-            || command.words.get(1).is_some_and(|word| word == "-c")
-            || command.words.first().is_some_and(|word| word == "eval");
-        runner && reads || command.words.first().is_some_and(|word| word == "source" || word == ".")
-    });
-    (fetches && runs).then(|| "the command runs what it fetches from the network".to_owned())
+    let names = parsed.commands.iter().filter_map(|command| command.words.first());
+    let mut names = names.map(|word| word.text.as_str());
+    names.any(copies).then_some("the command starts copies of itself without end")
 }

@@ -3,6 +3,7 @@
 //! Pure: everything it looks at is in [`PermissionInput`]. The order is that of trust 3.2: what is never allowed, what
 //! the person forbids, what always asks, the strict policy, what the person allows, grants of the session, the plan.
 
+mod deny;
 mod destructive;
 mod rule;
 mod shell;
@@ -15,7 +16,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use destructive::danger;
-pub use rule::{Matching, Rule, RuleEffect};
+pub use rule::{Matching, Rule, RuleEffect, working_directory};
 pub use shell::{is_plain, simple_commands};
 
 use super::meta::{Effect, PinStanding, Resolved};
@@ -326,7 +327,9 @@ fn table(input: &PermissionInput<'_>) -> Option<Verdict> {
 }
 
 fn in_plan(input: &PermissionInput<'_>) -> bool {
-    let command = input.resolved.command.as_deref();
+    // Commands of a plan run in the workspace itself: approving one is no approval of it elsewhere.
+    let at_root = working_directory(input.resolved) == Some(".");
+    let command = input.resolved.command.as_deref().filter(|_| at_root);
     input.plan.zip(command).is_some_and(|(plan, command)| plan.commands.contains(command))
 }
 

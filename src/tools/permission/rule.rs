@@ -3,6 +3,7 @@
 use globset::GlobBuilder;
 use serde::{Deserialize, Serialize};
 
+use super::deny::{runs_command, runs_prefix};
 use super::shell::is_plain;
 use crate::tools::meta::{Effect, Resolved};
 
@@ -46,11 +47,25 @@ pub struct Rule {
     /// The person wrote by hand that this exact command may run unconfined.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsandboxed: bool,
+    /// An allowed command may use the network; a deny rule is narrowed to commands that want it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
+    /// Where the command runs, relative to the workspace. None is the workspace itself for an allow rule, and every
+    /// directory for a deny rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
 }
 
 impl Rule {
     pub fn allow(tool: &str, matching: Matching) -> Self {
-        Self { effect: RuleEffect::Allow, tool: tool.to_owned(), matching, unsandboxed: false }
+        Self {
+            effect: RuleEffect::Allow,
+            tool: tool.to_owned(),
+            matching,
+            unsandboxed: false,
+            network: false,
+            directory: None,
+        }
     }
 
     pub fn deny(tool: &str, matching: Matching) -> Self {
@@ -75,7 +90,13 @@ impl Rule {
                 Matching::Any
             }
         };
-        Some(Self::allow(tool, matching))
+        Some(Self {
+            network: resolved.effect == Effect::ExecuteNetwork,
+            directory: working_directory(resolved)
+                .filter(|directory| *directory != ROOT)
+                .map(str::to_owned),
+            ..Self::allow(tool, matching)
+        })
     }
 
     /// Whether it names one command and no other.
@@ -84,12 +105,17 @@ impl Rule {
     }
 
     pub fn matches(&self, tool: &str, resolved: &Resolved) -> bool {
-        if self.tool != tool {
+        if self.tool != tool || !self.covers_circumstances(resolved) {
             return false;
         }
         match &self.matching {
             Matching::Any => true,
-            Matching::Command { command } => resolved.command.as_ref() == Some(command),
+            Matching::Command { command } => match self.effect {
+                RuleEffect::Allow => resolved.command.as_ref() == Some(command),
+                RuleEffect::Deny => {
+                    resolved.command.as_deref().is_some_and(|line| runs_command(line, command))
+                }
+            },
             Matching::CommandPrefix { prefix } => resolved
                 .command
                 .as_deref()
@@ -104,6 +130,21 @@ impl Rule {
             }
             Matching::Host { host } => {
                 self.covers(resolved.hosts.iter().map(|found| found == host))
+            }
+        }
+    }
+
+    /// Whether network and directory of a command are within the rule. Other calls have neither.
+    fn covers_circumstances(&self, resolved: &Resolved) -> bool {
+        let Some(directory) = working_directory(resolved) else { return true };
+        let wants_network = resolved.effect == Effect::ExecuteNetwork;
+        let own = self.directory.as_deref().map(normalize_directory);
+        match self.effect {
+            RuleEffect::Allow => {
+                (self.network || !wants_network) && own.as_deref().unwrap_or(ROOT) == directory
+            }
+            RuleEffect::Deny => {
+                (wants_network || !self.network) && own.is_none_or(|own| own == directory)
             }
         }
     }
@@ -123,7 +164,7 @@ impl Rule {
         };
         let tool = &self.tool;
         let unconfined = if self.unsandboxed { ", even unconfined" } else { "" };
-        match &self.matching {
+        let what = match &self.matching {
             Matching::Any if self.effect == RuleEffect::Deny => {
                 format!("{verb} any call of {tool}")
             }
@@ -131,21 +172,51 @@ impl Rule {
             Matching::Command { command } => {
                 format!("{verb} {tool} with exactly `{command}`{unconfined}")
             }
+            Matching::CommandPrefix { prefix } if self.effect == RuleEffect::Deny => {
+                format!("{verb} {tool} with `{prefix}` anywhere in the command")
+            }
             Matching::CommandPrefix { prefix } => {
                 format!("{verb} {tool} with a single command that begins with `{prefix}`")
             }
             Matching::Path { glob } => format!("{verb} {tool} for files like `{glob}`"),
             Matching::Host { host } => format!("{verb} {tool} to reach {host}"),
-        }
+        };
+        let place = match self.directory.as_deref().map(normalize_directory) {
+            Some(directory) if directory != ROOT => format!(" in the directory `{directory}`"),
+            _ => String::new(),
+        };
+        let network = if self.network { ", with network access" } else { "" };
+        format!("{what}{place}{network}")
     }
 }
 
-/// A prefix ends at the end of a word, and an allowed command does nothing but this one thing.
-fn begins(command: &str, prefix: &str, effect: RuleEffect) -> bool {
-    let Some(rest) = command.trim_start().strip_prefix(prefix.trim_end()) else { return false };
-    let whole_word = rest.is_empty() || rest.starts_with([' ', '\t']);
-    match effect {
-        RuleEffect::Allow => whole_word && is_plain(command),
-        RuleEffect::Deny => whole_word,
+/// The workspace itself, as a working directory.
+const ROOT: &str = ".";
+
+/// Where a command would run, relative to the workspace; none for calls that run no command.
+pub fn working_directory(resolved: &Resolved) -> Option<&str> {
+    let executes = matches!(resolved.effect, Effect::Execute | Effect::ExecuteNetwork);
+    let touched = resolved.paths.first().map_or(ROOT, |touched| touched.path.as_str());
+    executes.then_some(touched)
+}
+
+/// A directory as people write it (`./sub/`, empty for the workspace) in the form that calls resolve to.
+fn normalize_directory(directory: &str) -> String {
+    let absolute = directory.starts_with('/');
+    let names: Vec<&str> = directory.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    match (absolute, names.is_empty()) {
+        (true, _) => format!("/{}", names.join("/")),
+        (false, true) => ROOT.to_owned(),
+        (false, false) => names.join("/"),
     }
+}
+
+/// An allowed prefix ends at the end of a word, and the command does nothing but this one thing. A forbidden one is
+/// looked for in every command of the line.
+fn begins(command: &str, prefix: &str, effect: RuleEffect) -> bool {
+    if effect == RuleEffect::Deny {
+        return runs_prefix(command, prefix);
+    }
+    let Some(rest) = command.trim_start().strip_prefix(prefix.trim_end()) else { return false };
+    (rest.is_empty() || rest.starts_with([' ', '\t'])) && is_plain(command)
 }

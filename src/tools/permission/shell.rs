@@ -1,6 +1,13 @@
-//! Reading a command line as far as a decision needs it: where one command ends and the next begins.
+//! Reading a command line as far as a decision needs it: which commands it starts, with which words.
 //!
-//! This is not a shell. Where a line is too clever to be read, it counts as more dangerous, never as less.
+//! This is not a shell and runs nothing. Where a line is too clever to be read, the result says so, and whoever decides
+//! treats it as more dangerous, never as less.
+
+mod nested;
+mod reader;
+mod words;
+
+pub(super) use nested::{interpreter_code, is_interpreter, is_shell, names_program};
 
 /// Whether a line is one simple command: nothing chained, piped, substituted, redirected or assigned.
 pub fn is_plain(command: &str) -> bool {
@@ -16,196 +23,80 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
 }
 
+/// One word of a command, without its quotes. Expansions stay in the text as they are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellWord {
+    pub text: String,
+    /// It holds a variable or a substitution, so that its value is only known when it runs.
+    pub dynamic: bool,
+    /// It holds an unquoted glob or braces, which the shell replaces by other words.
+    pub pattern: bool,
+}
+
+impl ShellWord {
+    /// Whether nobody can tell from the line what the word will be.
+    pub fn is_hidden(&self) -> bool {
+        self.dynamic || (self.pattern && !matches!(self.text.as_str(), "[" | "[["))
+    }
+}
+
 /// One command of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimpleCommand {
-    /// Words without their quotes; assignments before the command and prefixes such as `env` are left out.
-    pub words: Vec<String>,
-    /// Whether it reads what the command before it writes.
+    /// `NAME=value` in front of the command, or alone.
+    pub assignments: Vec<(String, String)>,
+    /// The program and its arguments.
+    pub words: Vec<ShellWord>,
+    /// Whether it reads what another command writes.
     pub piped: bool,
     /// Where output is sent with `>`.
     pub writes_to: Vec<String>,
+    /// Where input comes from with `<`.
+    pub reads_from: Vec<String>,
+    /// The text of a here-document or here-string.
+    pub here_text: Option<String>,
+    /// Whether `<(...)` or `>(...)` is among its words.
+    pub substitutes_process: bool,
+    /// Whether further arguments come from input, as those of `xargs` do.
+    pub fed_arguments: bool,
+    /// It may be the value of an option instead of a command: `--signal KILL` in front of one.
+    pub uncertain: bool,
+    here_document: Option<usize>,
 }
 
-/// The commands of a line, those inside `$(...)`, backticks and `sh -c '...'` included.
+impl SimpleCommand {
+    /// The name of the program without its directory, if the line tells it.
+    pub fn program(&self) -> Option<&str> {
+        self.words.first().filter(|word| !word.is_hidden()).map(|word| base_name(&word.text))
+    }
+
+    /// What follows the program.
+    pub fn arguments(&self) -> &[ShellWord] {
+        self.words.get(1..).unwrap_or_default()
+    }
+}
+
+/// Everything that a line would start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ShellLine {
+    pub commands: Vec<SimpleCommand>,
+    /// Quotes or brackets do not close, or it is nested too deeply: there may be more than was found.
+    pub unreadable: bool,
+}
+
+/// The commands that stand in a line, those inside `$(...)` and backticks included.
 pub fn simple_commands(line: &str) -> Vec<SimpleCommand> {
-    let mut found = Vec::new();
-    collect(line, 0, &mut found);
-    found
+    reader::read_script(line, 0).commands
 }
 
-const DEEPEST: usize = 8;
-
-fn collect(line: &str, depth: usize, found: &mut Vec<SimpleCommand>) {
-    if depth > DEEPEST {
-        return;
-    }
-    let mut splitter = Splitter::default();
-    let mut rest = line.chars().peekable();
-    while let Some(c) = rest.next() {
-        if splitter.quote == Some('\'') {
-            // Nothing has a meaning in single quotes but their end.
-            if c == '\'' {
-                splitter.quote = None;
-            } else {
-                splitter.push(c);
-            }
-            continue;
-        }
-        match (splitter.quote, c) {
-            (Some('"'), '"') => splitter.quote = None,
-            (None, '\'' | '"') => {
-                splitter.quote = Some(c);
-                splitter.in_word = true;
-            }
-            (_, '\\') => {
-                if let Some(next) = rest.next().filter(|next| *next != '\n') {
-                    splitter.push(next);
-                }
-            }
-            // Substitutions are commands of their own, also inside double quotes.
-            (_, '`') => splitter.backtick(found),
-            (_, '$') if rest.peek() == Some(&'(') => {
-                rest.next();
-                splitter.enter('(', found);
-            }
-            (None, '(') => splitter.enter('(', found),
-            (None, ')') => splitter.leave('(', found),
-            (None, '|') => {
-                let either = rest.next_if_eq(&'|').is_some();
-                splitter.end_command(found, !either);
-            }
-            (None, ';' | '&' | '\n') => splitter.end_command(found, false),
-            (None, '{' | '}' | '!') if !splitter.in_word => {}
-            (None, '#') if !splitter.in_word => while rest.next_if(|c| *c != '\n').is_some() {},
-            (None, '>') => splitter.redirect(),
-            (None, c) if c == '<' || c.is_whitespace() => splitter.end_word(),
-            (_, c) => splitter.push(c),
-        }
-    }
-    splitter.end_command(found, false);
-    for script in found.clone().iter().filter_map(script_of) {
-        let mut inner = Vec::new();
-        collect(&script, depth + 1, &mut inner);
-        for command in inner {
-            if !found.contains(&command) {
-                found.push(command);
-            }
-        }
-    }
-}
-
-#[derive(Default)]
-struct Splitter {
-    quote: Option<char>,
-    /// What is open around this place, and which quote to go back to when it closes.
-    open: Vec<(char, Option<char>)>,
-    word: String,
-    in_word: bool,
-    command: SimpleCommand,
-    redirecting: bool,
-}
-
-impl Splitter {
-    fn push(&mut self, c: char) {
-        self.word.push(c);
-        self.in_word = true;
-    }
-
-    fn enter(&mut self, bracket: char, found: &mut Vec<SimpleCommand>) {
-        self.end_command(found, false);
-        self.open.push((bracket, self.quote.take()));
-    }
-
-    fn leave(&mut self, bracket: char, found: &mut Vec<SimpleCommand>) {
-        self.end_command(found, false);
-        if self.open.last().is_some_and(|(open, _)| *open == bracket) {
-            self.quote = self.open.pop().and_then(|(_, quote)| quote);
-        }
-    }
-
-    fn backtick(&mut self, found: &mut Vec<SimpleCommand>) {
-        if self.open.last().is_some_and(|(open, _)| *open == '`') {
-            self.leave('`', found);
-        } else {
-            self.enter('`', found);
-        }
-    }
-
-    fn redirect(&mut self) {
-        // A number right before `>` is a descriptor, not a word.
-        if self.word.chars().all(|c| c.is_ascii_digit()) {
-            self.word.clear();
-            self.in_word = false;
-        }
-        self.end_word();
-        self.redirecting = true;
-    }
-
-    fn end_word(&mut self) {
-        if !self.in_word {
-            return;
-        }
-        self.in_word = false;
-        let word = std::mem::take(&mut self.word);
-        if std::mem::take(&mut self.redirecting) {
-            self.command.writes_to.push(word);
-        } else {
-            self.command.words.push(word);
-        }
-    }
-
-    fn end_command(&mut self, found: &mut Vec<SimpleCommand>, pipes_on: bool) {
-        self.end_word();
-        self.redirecting = false;
-        let mut command = std::mem::take(&mut self.command);
-        self.command.piped = pipes_on;
-        command.words = without_prefixes(&command.words);
-        if !command.words.is_empty() || !command.writes_to.is_empty() {
-            found.push(command);
-        }
-    }
-}
-
-/// Takes away what stands before the command itself: assignments, keywords, and programs that only start another one.
-fn without_prefixes(words: &[String]) -> Vec<String> {
-    const STARTERS: [&str; 12] = [
-        "env", "nohup", "time", "nice", "ionice", "stdbuf", "command", "exec", "builtin", "xargs",
-        "timeout", "setsid",
-    ];
-    const KEYWORDS: [&str; 7] = ["if", "then", "else", "elif", "do", "while", "until"];
-    let mut rest = words;
-    let mut after_starter = false;
-    while let Some((first, tail)) = rest.split_first() {
-        let assigns = first.split_once('=').is_some_and(|(name, _)| is_name(name));
-        let starts = STARTERS.contains(&base_name(first));
-        let option = after_starter
-            && (first.starts_with('-') || first.chars().next().is_some_and(|c| c.is_ascii_digit()));
-        if !(assigns || starts || option || KEYWORDS.contains(&first.as_str())) {
-            break;
-        }
-        after_starter |= starts;
-        rest = tail;
-    }
-    rest.to_vec()
+/// The same, with the commands that these start in turn: behind `env` or `xargs`, in `sh -c '...'`, in a here-document.
+pub(super) fn read_line(line: &str) -> ShellLine {
+    let mut line = reader::read_script(line, 0);
+    nested::add_nested_commands(&mut line);
+    line
 }
 
 /// The name of a program without its directory.
 pub(super) fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
-}
-
-/// The script that a command hands to another shell, or evaluates itself.
-fn script_of(command: &SimpleCommand) -> Option<String> {
-    let (program, arguments) = command.words.split_first()?;
-    match base_name(program) {
-        "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish" | "busybox" => {
-            let flag = arguments.iter().position(|word| {
-                word.starts_with('-') && !word.starts_with("--") && word.contains('c')
-            })?;
-            arguments.get(flag + 1).cloned()
-        }
-        "eval" => Some(arguments.join(" ")),
-        _ => None,
-    }
 }

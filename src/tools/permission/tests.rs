@@ -424,3 +424,85 @@ mod properties {
         }
     }
 }
+
+fn in_directory(text: &str, directory: &str, effect: Effect) -> Resolved {
+    Resolved { effect, ..command(text) }
+        .touching(TouchedPath { path: directory.to_owned(), protected: false })
+}
+
+/// Network access and the working directory belong to every rule: config rules, offered rules and session grants.
+#[test]
+fn network_and_directory_are_part_of_every_allow_rule() {
+    use Effect::{Execute, ExecuteNetwork};
+    let exact = || Rule::allow("shell.run", Matching::Command { command: "make".into() });
+    let prefix = || Rule::allow("shell.run", Matching::CommandPrefix { prefix: "make".into() });
+    let any = || Rule::allow("shell.run", Matching::Any);
+    for make_rule in [exact, prefix, any] as [fn() -> Rule; 3] {
+        let plain = make_rule();
+        let with_network = Rule { network: true, ..make_rule() };
+        let elsewhere = Rule { directory: Some("./sub/".into()), ..make_rule() };
+        for (rule, directory, effect, expected) in [
+            (&plain, ".", Execute, true),
+            (&plain, ".", ExecuteNetwork, false),
+            (&plain, "sub", Execute, false),
+            (&with_network, ".", ExecuteNetwork, true),
+            (&with_network, ".", Execute, true),
+            (&with_network, "sub", ExecuteNetwork, false),
+            (&elsewhere, "sub", Execute, true),
+            (&elsewhere, ".", Execute, false),
+            (&elsewhere, "sub/deeper", Execute, false),
+            (&elsewhere, "sub", ExecuteNetwork, false),
+        ] {
+            let resolved = in_directory("make", directory, effect);
+            let mut case = Case::new("shell.run", resolved.clone());
+            case.rules = vec![rule.clone()];
+            assert_eq!(case.word() == "rule", expected, "{} {resolved:?}", rule.words());
+            case.rules.clear();
+            case.grants = vec![rule.clone()];
+            assert_eq!(case.word() == "grant", expected, "{} {resolved:?}", rule.words());
+        }
+    }
+}
+
+#[test]
+fn a_deny_rule_covers_every_directory_and_network_unless_it_names_them() {
+    use Effect::{Execute, ExecuteNetwork};
+    let rule = Rule::deny("shell.run", Matching::Command { command: "make".into() });
+    for (directory, effect) in [(".", Execute), ("sub", Execute), ("sub", ExecuteNetwork)] {
+        assert!(rule.matches("shell.run", &in_directory("make", directory, effect)));
+    }
+    let network = Rule { network: true, ..rule.clone() };
+    assert!(network.matches("shell.run", &in_directory("make", ".", ExecuteNetwork)));
+    assert!(!network.matches("shell.run", &in_directory("make", ".", Execute)));
+    let place = Rule { directory: Some("sub".into()), ..rule };
+    assert!(place.matches("shell.run", &in_directory("make", "sub", Execute)));
+    assert!(!place.matches("shell.run", &in_directory("make", ".", Execute)));
+}
+
+#[test]
+fn an_offered_rule_names_network_and_directory_and_old_rules_have_neither() {
+    let wanted = in_directory("make", "sub", Effect::ExecuteNetwork);
+    let rule = Rule::for_call("shell.run", &wanted).unwrap();
+    assert_eq!(
+        rule.words(),
+        "allow shell.run with exactly `make` in the directory `sub`, with network access"
+    );
+    assert!(rule.matches("shell.run", &wanted));
+    assert!(!rule.matches("shell.run", &in_directory("make", ".", Effect::ExecuteNetwork)));
+    let old: Rule = serde_json::from_value(json!({
+        "effect": "allow", "tool": "shell.run", "matching": { "match": "command", "command": "make" },
+    }))
+    .unwrap();
+    assert!(old.matches("shell.run", &in_directory("make", ".", Effect::Execute)));
+    assert!(!old.matches("shell.run", &wanted));
+}
+
+#[test]
+fn a_command_of_the_plan_is_approved_for_the_workspace_itself() {
+    for (directory, expected) in [(".", "plan"), ("sub", "ask")] {
+        let mut case =
+            Case::new("shell.run", in_directory("cargo test", directory, Effect::Execute));
+        case.plan = Some(plan(&[RiskClass::Execute]));
+        assert_eq!(case.word(), expected, "{directory}");
+    }
+}

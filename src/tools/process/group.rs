@@ -48,31 +48,50 @@ pub fn start_ticks(pid: u32) -> Option<u64> {
 /// The variable that marks every process of a call, whichever group or parent it has by now.
 pub const CALL_VARIABLE: &str = "PLANWRIGHT_CALL_ID";
 
-/// Whether this process, or any it descends from, was started by Planwright to carry something out. A process that
-/// takes the mark off its own environment still has a parent that carries it.
-pub fn inside_a_call() -> bool {
-    if std::env::var_os(CALL_VARIABLE).is_some() {
-        return true;
-    }
+/// The variable that tells commands of the person's own plan from those of a model, which do not have it.
+pub const OWNER_VARIABLE: &str = "PLANWRIGHT_CALL_BY";
+/// Its value for a task of the person's plan.
+pub const PERSON: &str = "person";
+
+/// Whose command a process is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallOwner {
+    /// A `shell` task of the person's own plan.
+    Person,
+    Model,
+}
+
+/// Whose command this process, or any it descends from, was started for by Planwright. A process that takes the mark
+/// off its own environment, or calls itself the person's, still has a parent that carries what is true.
+pub fn enclosing_call() -> Option<CallOwner> {
+    let mut found = std::env::var_os(CALL_VARIABLE)
+        .map(|_| owner_of(std::env::var_os(OWNER_VARIABLE).is_some_and(|by| by == PERSON)));
     let mut pid = std::process::id();
     // No chain of parents is nearly as long; a system that lies about one must not keep us here.
     for _ in 0..128 {
-        if is_marked(pid) {
-            return true;
+        match marked_owner(pid) {
+            Some(CallOwner::Model) => return Some(CallOwner::Model),
+            Some(CallOwner::Person) => found = found.or(Some(CallOwner::Person)),
+            None => {}
         }
         match parent(pid) {
             Some(next) if next > 1 && next != pid => pid = next,
-            _ => return false,
+            _ => break,
         }
     }
-    false
+    found
 }
 
-fn is_marked(pid: u32) -> bool {
-    let mark = format!("{CALL_VARIABLE}=");
-    std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|bytes| {
-        bytes.split(|byte| *byte == 0).any(|entry| entry.starts_with(mark.as_bytes()))
-    })
+fn owner_of(is_persons: bool) -> CallOwner {
+    if is_persons { CallOwner::Person } else { CallOwner::Model }
+}
+
+fn marked_owner(pid: u32) -> Option<CallOwner> {
+    let bytes = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let has = |start: &str| {
+        bytes.split(|byte| *byte == 0).any(|entry| entry.starts_with(start.as_bytes()))
+    };
+    has(&format!("{CALL_VARIABLE}=")).then(|| owner_of(has(&format!("{OWNER_VARIABLE}={PERSON}"))))
 }
 
 fn parent(pid: u32) -> Option<u32> {

@@ -21,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 pub use collect::{Collected, collect};
 pub(crate) use group::GroupGuard;
 pub use group::{
-    CALL_VARIABLE, end_leftovers, end_leftovers_beginning, inside_a_call, start_ticks,
+    CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
+    end_leftovers_beginning, start_ticks,
 };
 use output::{Limiter, Lines};
 

@@ -72,6 +72,25 @@ pub(super) fn request_lines(request: &Request, state: &SessionState) -> Vec<Stri
     lines
 }
 
+/// The commands that approving a plan allows, byte for byte and with everything that hides made visible.
+pub(super) fn command_lines(request: &Request, state: &SessionState) -> Vec<String> {
+    let commands = match request.kind {
+        RequestKind::FinalPlan { .. } => state.planned_commands(),
+        _ => Vec::new(),
+    };
+    if commands.is_empty() {
+        return Vec::new();
+    }
+    let place = clean_line(&state.session.workspace).into_owned();
+    let mut lines = vec![format!("Commands of this plan, to be run in {place}:")];
+    for planned in commands {
+        let by = if planned.is_drafted { ", written by a model" } else { "" };
+        lines.push(format!("  Task {}{by}:", clean_line(planned.task.as_str())));
+        lines.extend(reveal(planned.command).split('\n').map(|line| format!("    {line}")));
+    }
+    lines
+}
+
 /// The words that answer a request.
 pub(super) fn choice_words(request: &Request) -> Vec<String> {
     let offered = request.choices.iter().filter(|choice| choice.unavailable.is_none());

@@ -4,15 +4,18 @@
 //! typed in full, and an unknown word decides nothing.
 
 mod lines;
+mod typed;
 mod words;
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
+use std::time::Instant;
 
 use jiff::tz::TimeZone;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
-use self::lines::{entry_line, request_lines, status_lines, task_lines, wrapped};
+use self::lines::{command_lines, entry_line, request_lines, status_lines, task_lines, wrapped};
+use self::typed::{TypedLine, accepts_answer, typed_lines};
 use self::words::{Meaning, meaning};
 use super::panes::approval::assumed_words;
 use super::{Exit, ExitReason, SessionView, TuiError};
@@ -40,17 +43,11 @@ pub async fn run_plain(view: SessionView, time_zone: TimeZone) -> Result<Exit, T
     Ok(Exit { reason, open: None, summary: plain.summary() })
 }
 
-/// Lines from the standard input, read by a thread that ends with it.
-fn typed_lines() -> mpsc::Receiver<String> {
-    let (sender, receiver) = mpsc::channel(16);
-    std::thread::spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
+/// Prints text that must be seen byte for byte: it is not wrapped, which would drop spaces.
+fn say_verbatim(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
 }
 
 /// Prints one fact.
@@ -71,6 +68,8 @@ struct Plain {
     time_zone: TimeZone,
     /// The request that was last printed.
     asked: Option<RequestId>,
+    /// When that was.
+    asked_at: Option<Instant>,
     /// Answers to questions that are put one by one.
     answers: Vec<(String, String)>,
 }
@@ -86,6 +85,7 @@ impl Plain {
             state: SessionState::default(),
             time_zone,
             asked: None,
+            asked_at: None,
             answers: Vec::new(),
         }
     }
@@ -105,7 +105,10 @@ impl Plain {
         self.state.requests.oldest().map(|open| &*open.request)
     }
 
-    async fn follow(&mut self, mut typed: mpsc::Receiver<String>) -> Result<ExitReason, TuiError> {
+    async fn follow(
+        &mut self,
+        mut typed: mpsc::Receiver<TypedLine>,
+    ) -> Result<ExitReason, TuiError> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut hang_up = signal(SignalKind::hangup())?;
@@ -130,7 +133,7 @@ impl Plain {
                 }
                 line = typed.recv() => match line {
                     Some(line) => {
-                        if let Some(reason) = self.take(line.trim()).await? {
+                        if let Some(reason) = self.take(&line).await? {
                             return Ok(reason);
                         }
                     }
@@ -158,12 +161,16 @@ impl Plain {
             self.asked = open;
             self.answers.clear();
             if let Some(request) = self.request() {
+                for line in command_lines(request, &self.state) {
+                    say_verbatim(&line)?;
+                }
                 for line in request_lines(request, &self.state) {
                     say(&line)?;
                 }
                 self.say_question()?;
                 said = true;
             }
+            self.asked_at = Some(Instant::now());
         }
         if said { Ok(self.prompt()?) } else { Ok(()) }
     }
@@ -193,8 +200,8 @@ impl Plain {
         say(&format!("  Assumed if skipped: {}.", assumed_words(question)))
     }
 
-    async fn take(&mut self, line: &str) -> Result<Option<ExitReason>, TuiError> {
-        match line {
+    async fn take(&mut self, typed: &TypedLine) -> Result<Option<ExitReason>, TuiError> {
+        match typed.text.trim() {
             "" => {}
             "q" | "quit" => return Ok(Some(ExitReason::BackToList)),
             "h" | "help" => {
@@ -219,7 +226,12 @@ impl Plain {
                     say(&format!("{}: {}. {effect}.", dial.name(), dial.value(&policy)))?;
                 }
             }
-            _ => return self.decide(line).await,
+            _ if self.request().is_some() && !accepts_answer(self.asked_at, typed.at) => {
+                say(
+                    "That was typed before the request was shown, so it decides nothing. Read it and type the answer again.",
+                )?;
+            }
+            line => return self.decide(line).await,
         }
         self.prompt()?;
         Ok(None)

@@ -80,6 +80,8 @@ fn a_signal_in_linear_mode_ends_in_good_order() {
         let plan = place.plan(LONG);
         let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
         terminal.shows("Request 1 of 1: Run this plan?");
+        // A request takes no answer in the moment it appears.
+        terminal.press_until("what\n", "That decides nothing");
         terminal.keys("approve\n");
         waits_for(&mut terminal, &place);
         send(signal, terminal.child.process_id().unwrap());

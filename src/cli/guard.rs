@@ -1,0 +1,28 @@
+//! Who may use which command: what decides for the person, or changes what they keep, is not for commands that
+//! Planwright itself runs. Reading commands are open to all.
+
+use super::Problem;
+use crate::tools::process::{CallOwner, enclosing_call};
+
+/// Refuses to decide something inside any command that Planwright runs: an approval is a person's act.
+pub(super) fn require_person(act: &str) -> anyhow::Result<()> {
+    match enclosing_call() {
+        None => Ok(()),
+        Some(_) => Err(Problem::usage(format!("a command that Planwright runs cannot {act}"))
+            .remedy("do it from a terminal of your own")
+            .into()),
+    }
+}
+
+/// Refuses to change anything inside a model's command. A `shell` task of the person's own plan may, as a line of a
+/// Makefile could.
+pub(super) fn refuse_model(act: &str) -> anyhow::Result<()> {
+    match enclosing_call() {
+        None | Some(CallOwner::Person) => Ok(()),
+        Some(CallOwner::Model) => {
+            Err(Problem::usage(format!("a command that a model runs cannot {act}"))
+                .remedy("do it from a terminal of your own")
+                .into())
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Commands that a model drafted, as lines: they are shown whole before a plan with them is approved.
+
+use crate::model::{ChoiceAction, Digest, Request, RequestKind, SessionId};
+use crate::state::{PlannedCommand, SessionState};
+use crate::text::{clean_line, reveal};
+
+/// The fewest characters that name a revision.
+const SHORTEST: usize = 7;
+
+/// The commands of a plan that is asked about and that the person did not write, one line for each line of a command.
+pub fn command_lines(commands: &[PlannedCommand<'_>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for planned in commands {
+        let task = clean_line(planned.task.as_str()).into_owned();
+        for (number, line) in reveal(planned.command).split('\n').enumerate() {
+            let lead = if number == 0 { format!("{task}: ") } else { "  | ".to_owned() };
+            lines.push(format!("{lead}{line}"));
+        }
+    }
+    lines
+}
+
+/// The command line that approves exactly this revision.
+pub fn approval_command(session: &SessionId, request: &Request, reply: &str) -> Option<String> {
+    let RequestKind::FinalPlan { hash, .. } = &request.kind else { return None };
+    Some(format!(
+        "planwright answer {} {} {reply} --revision {}",
+        session.short(),
+        request.id,
+        hash.short()
+    ))
+}
+
+/// Whether an action approves a plan whose commands the person has to see first.
+pub fn approves_drafted(request: &Request, action: ChoiceAction, state: &SessionState) -> bool {
+    matches!(request.kind, RequestKind::FinalPlan { .. })
+        && matches!(action, ChoiceAction::ApproveAndRun | ChoiceAction::ApproveAndStop)
+        && !state.drafted_commands().is_empty()
+}
+
+/// Whether a text from the command line names this revision.
+pub fn names_revision(given: &str, hash: &Digest) -> bool {
+    given.len() >= SHORTEST && hash.as_str().starts_with(&given.to_ascii_lowercase())
+}

@@ -1,0 +1,185 @@
+//! Reading one word: its quotes, variables and substitutions.
+
+use super::ShellWord;
+use super::reader::{ScriptReader, is_operator};
+
+impl ScriptReader {
+    pub(super) fn read_word(&mut self) -> ShellWord {
+        let mut word = ShellWord::default();
+        while let Some(c) = self.peek() {
+            match c {
+                c if is_operator(c) || matches!(c, ' ' | '\t' | '\n') => break,
+                '\'' => self.read_single_quotes(&mut word),
+                '"' => self.read_double_quotes(&mut word),
+                '\\' => {
+                    self.at += 1;
+                    if let Some(next) = self.peek().filter(|next| *next != '\n') {
+                        word.text.push(next);
+                    }
+                    self.at += 1;
+                }
+                '$' => self.read_dollar(&mut word),
+                '`' => self.read_backticks(&mut word),
+                c => {
+                    word.pattern |= matches!(c, '*' | '?' | '[') || self.opens_alternatives(c);
+                    word.text.push(c);
+                    self.at += 1;
+                }
+            }
+        }
+        word
+    }
+
+    /// Whether `{a,b}` or `{1..3}` begins here. What is too long to look through is taken for it.
+    fn opens_alternatives(&self, c: char) -> bool {
+        const LONGEST: usize = 256;
+        if c != '{' {
+            return false;
+        }
+        let rest = self.chars[self.at..].iter().skip(1).take(LONGEST);
+        let inside: String = rest.take_while(|c| !c.is_whitespace() && **c != '}').collect();
+        inside.contains(',') || inside.contains("..") || inside.chars().count() == LONGEST
+    }
+
+    fn read_single_quotes(&mut self, word: &mut ShellWord) {
+        self.at += 1;
+        loop {
+            match self.peek() {
+                Some('\'') => break self.at += 1,
+                Some(c) => word.text.push(c),
+                None => break self.line.unreadable = true,
+            }
+            self.at += 1;
+        }
+    }
+
+    fn read_double_quotes(&mut self, word: &mut ShellWord) {
+        self.at += 1;
+        loop {
+            match self.peek() {
+                Some('"') => break self.at += 1,
+                Some('$') => self.read_dollar(word),
+                Some('`') => self.read_backticks(word),
+                Some('\\') => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some('\n') | None => {}
+                        Some(c @ ('$' | '`' | '"' | '\\')) => word.text.push(c),
+                        Some(c) => word.text.extend(['\\', c]),
+                    }
+                    self.at += 1;
+                }
+                Some(c) => {
+                    word.text.push(c);
+                    self.at += 1;
+                }
+                None => break self.line.unreadable = true,
+            }
+        }
+    }
+
+    pub(super) fn read_dollar(&mut self, word: &mut ShellWord) {
+        let from = self.at;
+        self.at += 1;
+        match self.peek() {
+            Some('\'') => {
+                let mut inside = ShellWord::default();
+                self.read_ansi_quotes(&mut inside);
+                word.dynamic |= inside.dynamic;
+                word.text.push_str(&inside.text);
+                return;
+            }
+            Some('(') => {
+                self.at += 1;
+                let arithmetic = self.peek() == Some('(') && {
+                    self.at += 1;
+                    self.skip_arithmetic() || {
+                        self.at -= 1;
+                        false
+                    }
+                };
+                if !arithmetic {
+                    self.read_nested_list(false);
+                }
+            }
+            Some('{') => self.skip_braces(),
+            Some(c) if c == '_' || c.is_ascii_alphabetic() => {
+                while self.peek().is_some_and(|c| c == '_' || c.is_ascii_alphanumeric()) {
+                    self.at += 1;
+                }
+            }
+            Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => self.at += 1,
+            _ => {
+                word.text.push('$');
+                return;
+            }
+        }
+        word.dynamic = true;
+        word.text.push_str(&self.raw(from));
+    }
+
+    /// `$'...'`: its escapes can spell anything, so that they are not decoded.
+    fn read_ansi_quotes(&mut self, word: &mut ShellWord) {
+        self.at += 1;
+        loop {
+            match self.peek() {
+                Some('\'') => break self.at += 1,
+                Some('\\') => {
+                    word.dynamic = true;
+                    self.at += 2;
+                }
+                Some(c) => {
+                    word.text.push(c);
+                    self.at += 1;
+                }
+                None => break self.line.unreadable = true,
+            }
+        }
+    }
+
+    /// Goes past `${...}`; what it substitutes is read.
+    fn skip_braces(&mut self) {
+        self.at += 1;
+        let mut inside = ShellWord::default();
+        loop {
+            match self.peek() {
+                Some('}') => break self.at += 1,
+                Some('\'') => self.read_single_quotes(&mut inside),
+                Some('"') => self.read_double_quotes(&mut inside),
+                Some('$') => self.read_dollar(&mut inside),
+                Some('`') => self.read_backticks(&mut inside),
+                Some('\\') => self.at += 2,
+                Some(_) => self.at += 1,
+                None => break self.line.unreadable = true,
+            }
+        }
+    }
+
+    pub(super) fn read_backticks(&mut self, word: &mut ShellWord) {
+        let from = self.at;
+        self.at += 1;
+        let mut inside = String::new();
+        loop {
+            match self.peek() {
+                Some('`') => break self.at += 1,
+                Some('\\') => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some(c @ ('`' | '\\' | '$')) => inside.push(c),
+                        Some(c) => inside.extend(['\\', c]),
+                        None => {}
+                    }
+                    self.at += 1;
+                }
+                Some(c) => {
+                    inside.push(c);
+                    self.at += 1;
+                }
+                None => break self.line.unreadable = true,
+            }
+        }
+        self.read_apart(&inside, |inner| inner.read_list(None, false));
+        word.dynamic = true;
+        word.text.push_str(&self.raw(from));
+    }
+}
