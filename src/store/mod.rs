@@ -10,6 +10,7 @@ mod append;
 mod bookmarks;
 mod chores;
 mod codec;
+mod creation;
 mod database;
 mod error;
 mod event_id;
