@@ -12,6 +12,7 @@ use super::session::{Errand, attend, block_on, conclude, needs_screen, parting, 
 use super::{Exit, Out, Problem, Shared, plan_text};
 use crate::app::App;
 use crate::app::planning::{GoalWish, check_goal};
+use crate::files::{self, FileLimit};
 use crate::headless::Answers;
 use crate::model::{PolicyOverride, SessionId};
 use crate::planning::export::{self, PlanExport};
@@ -155,12 +156,10 @@ fn replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
             .remedy("pipe one reply a line into it")
             .into());
         }
-        for line in std::io::stdin().lock().lines() {
-            let line = line.context("reading replies from standard input")?;
-            if !line.trim().is_empty() {
-                replies.push_back(line);
-            }
-        }
+        let text = files::read_stream(std::io::stdin().lock(), FileLimit::ANSWERS)
+            .context("reading replies from standard input")?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        replies.extend(lines.map(str::to_owned));
     }
     Ok(replies)
 }
