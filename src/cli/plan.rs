@@ -1,7 +1,7 @@
 //! `planwright plan`: from a goal to an approved plan, on a screen or as lines.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;

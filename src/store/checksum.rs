@@ -142,17 +142,35 @@ pub(super) fn live_texts<'a>(
     [("kind", Some(kind)), ("task", task), ("payload", Some(payload))]
 }
 
-/// A sealed run as it is stored.
-pub(super) fn with_segment_fields<T>(
-    (key, first, last): (i64, i64, i64),
+/// Where a sealed run belongs: session, first and last number.
+pub(super) type SegmentPlace = (i64, i64, i64);
+
+/// The checksum of a sealed run as it is stored.
+pub(super) fn segment_checksum(place: SegmentPlace, contents: &[u8], payloads: &[u8]) -> i64 {
+    let (numbers, texts) = (segment_numbers(place), segment_texts(contents, payloads));
+    CheckedFields { numbers: &numbers, texts: &texts }.checksum()
+}
+
+/// What of a sealed run differs from what was written.
+pub(super) fn segment_difference(
+    place: SegmentPlace,
     contents: &[u8],
     payloads: &[u8],
-    look: impl FnOnce(&CheckedFields<'_>) -> T,
-) -> T {
-    look(&CheckedFields {
-        numbers: &[("session", key), ("first number", first), ("last number", last)],
-        texts: &[("table of events", Some(contents)), ("payloads", Some(payloads))],
-    })
+    kept: i64,
+) -> Option<String> {
+    let (numbers, texts) = (segment_numbers(place), segment_texts(contents, payloads));
+    CheckedFields { numbers: &numbers, texts: &texts }.difference(kept)
+}
+
+fn segment_numbers((key, first, last): SegmentPlace) -> [(&'static str, i64); 3] {
+    [("session", key), ("first number", first), ("last number", last)]
+}
+
+fn segment_texts<'a>(
+    contents: &'a [u8],
+    payloads: &'a [u8],
+) -> [(&'static str, Option<&'a [u8]>); 2] {
+    [("table of events", Some(contents)), ("payloads", Some(payloads))]
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::ops::Range;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::checksum::with_segment_fields;
+use super::checksum::segment_checksum;
 use super::codec::{Decoder, Encoder, MAX_PAYLOAD, invalid};
 use super::record::Row;
 use crate::model::Seq;
@@ -66,9 +66,7 @@ impl Packed {
         key: i64,
         (first, last): (i64, i64),
     ) -> rusqlite::Result<()> {
-        let sum = with_segment_fields((key, first, last), &self.contents, &self.payloads, |run| {
-            run.checksum()
-        });
+        let sum = segment_checksum((key, first, last), &self.contents, &self.payloads);
         connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO segment_sum (session, first_seq, sum) VALUES (?, ?, ?)",

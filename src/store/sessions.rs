@@ -103,17 +103,14 @@ impl FixedColumns {
         })
     }
 
-    fn with_fields<T>(&self, look: impl FnOnce(&CheckedFields<'_>) -> T) -> T {
-        look(&CheckedFields {
-            numbers: &[
-                ("creation time", self.created),
-                ("parent", self.parent.unwrap_or(-1)),
-                ("fork point", self.parent_seq.unwrap_or(-1)),
-                ("format", self.format),
-                ("visibility", self.visibility),
-            ],
-            texts: &[("id", Some(&self.id))],
-        })
+    fn numbers(&self) -> [(&'static str, i64); 5] {
+        [
+            ("creation time", self.created),
+            ("parent", self.parent.unwrap_or(-1)),
+            ("fork point", self.parent_seq.unwrap_or(-1)),
+            ("format", self.format),
+            ("visibility", self.visibility),
+        ]
     }
 
     /// The id as far as it can be read.
@@ -122,11 +119,13 @@ impl FixedColumns {
     }
 
     pub(super) fn checksum(&self) -> i64 {
-        self.with_fields(|fields| fields.checksum())
+        let texts: [(_, Option<&[u8]>); 1] = [("id", Some(&self.id))];
+        CheckedFields { numbers: &self.numbers(), texts: &texts }.checksum()
     }
 
     pub(super) fn difference(&self, kept: i64) -> Option<String> {
-        self.with_fields(|fields| fields.difference(kept))
+        let texts: [(_, Option<&[u8]>); 1] = [("id", Some(&self.id))];
+        CheckedFields { numbers: &self.numbers(), texts: &texts }.difference(kept)
     }
 }
 

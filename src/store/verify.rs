@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 
-use super::checksum::{NO_CHECKSUM, with_segment_fields};
+use super::checksum::{NO_CHECKSUM, segment_checksum, segment_difference};
 use super::codec::Decoder;
 use super::error::{Doing, StoreError};
 use super::event_id;
@@ -224,9 +224,7 @@ impl<'a> SessionCheck<'a> {
             let kept: Option<i64> = row.get(4)?;
             let place = (self.span.key, first, last);
             let difference = match kept {
-                Some(kept) => {
-                    with_segment_fields(place, contents, payloads, |run| run.difference(kept))
-                }
+                Some(kept) => segment_difference(place, contents, payloads, kept),
                 None if self.span.is_summed => Some("it has no checksum".into()),
                 None => None,
             };
@@ -368,7 +366,7 @@ fn missing_sums(
             .and_then(|table| table.with(&mut decoder, Seq(unsigned(first)), payloads).map(drop));
         if unpacked.is_ok() {
             let place = (key, first, last);
-            let sum = with_segment_fields(place, contents, payloads, |run| run.checksum());
+            let sum = segment_checksum(place, contents, payloads);
             sums.push((first, sum));
         }
     }

@@ -195,9 +195,10 @@ pub(super) fn verify(shared: &Shared, session: Option<&str>) -> anyhow::Result<E
         let integrity = store.integrity(Depth::Full)?;
         sound &= integrity.problems.is_empty();
         for problem in integrity.problems {
-            let line = match shared.json {
-                true => serde_json::json!({ "session": null, "problems": [problem] }).to_string(),
-                false => format!("store: {}", text::clean_line(&problem)),
+            let line = if shared.json {
+                serde_json::json!({ "session": null, "problems": [problem] }).to_string()
+            } else {
+                format!("store: {}", text::clean_line(&problem))
             };
             out.line(&line)?;
         }
