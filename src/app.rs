@@ -25,6 +25,7 @@ use crate::config::{self, ConfigError, Jobs, Origin, ProjectConfig, ProjectStand
 use crate::engine::resume::{TakeUp, end_leftovers, first_events};
 use crate::engine::{self, EngineOptions, Features, Line, SessionHandle, ShellRunner};
 use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent};
+use crate::files::{self, FileLimit};
 use crate::kit;
 use crate::llm::notebook::{FileNotebook, MemoryNotebook, Notebook};
 use crate::llm::provider::{Models, Registry};
@@ -225,7 +226,7 @@ impl App {
                 let path = entry.path();
                 let name = path.file_stem()?.to_str()?.to_owned();
                 (path.extension()? == "md").then_some(())?;
-                Some((name, std::fs::read_to_string(&path).ok()?))
+                Some((name, files::read_text(&path, FileLimit::PROMPT).ok()?))
             })
             .collect()
     }
@@ -413,8 +414,8 @@ impl App {
     /// A theme of the person's own goes before a built-in one of the same name.
     fn theme(&self, name: &str) -> anyhow::Result<Theme> {
         let own = self.theme_file(name);
-        if own.is_file() {
-            let text = std::fs::read_to_string(&own)
+        if own.symlink_metadata().is_ok() {
+            let text = files::read_text(&own, FileLimit::THEME)
                 .with_context(|| format!("reading {}", own.display()))?;
             return Theme::parse(name, &text).with_context(|| format!("in {}", own.display()));
         }

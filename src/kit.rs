@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 
 use crate::config::Settings;
+use crate::files::{self, FileLimit};
 use crate::model::Digest;
 use crate::planning::affinity::{Profiles, ToolProfile, derived};
 use crate::store::{Reader, SideWrite, Store, StoreError, ToolCallRow};
@@ -136,8 +137,8 @@ impl Known {
         use anyhow::Context;
         let mut profiles = Profiles::built_in();
         let own = config_dir.join("tools.toml");
-        if own.is_file() {
-            let text = std::fs::read_to_string(&own)
+        if own.symlink_metadata().is_ok() {
+            let text = files::read_text(&own, FileLimit::CONFIG)
                 .with_context(|| format!("reading {}", own.display()))?;
             profiles.overlay(&text).with_context(|| format!("in {}", own.display()))?;
         }

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod engine;
 pub mod event;
 pub mod exchange;
+pub mod files;
 pub mod headless;
 pub mod kit;
 pub mod llm;

@@ -11,6 +11,7 @@ use crate::engine::controller::planning::thread_id;
 use crate::engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
 use crate::engine::{Keep, SessionHandle};
 use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
+use crate::files::{self, FileLimit};
 use crate::llm::provider::Consent;
 use crate::model::{
     Actor, Choice, ChoiceAction, FixedEvent, Moment, PlanContext, PolicyOverride, Request,
@@ -192,7 +193,7 @@ fn zone_name() -> String {
 /// The events of a calendar file, for the next two years.
 fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
     let Some(path) = path else { return Ok(Vec::new()) };
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = files::read_text(path, FileLimit::CALENDAR).map_err(|error| {
         crate::cli::Problem::usage(format!(
             "could not read the calendar {}: {error}",
             path.display()
@@ -356,7 +357,7 @@ fn own_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     paths.sort();
     let read = |path: PathBuf| {
-        let text = std::fs::read_to_string(&path)
+        let text = files::read_text(&path, FileLimit::TEMPLATE)
             .with_context(|| format!("reading {}", path.display()))?;
         Ok((path.display().to_string(), text))
     };

@@ -155,7 +155,7 @@ fn value_words(value: &serde_json::Value) -> String {
 fn init(shared: &Shared, force: bool) -> anyhow::Result<()> {
     refuse_model("write your config")?;
     let path = config_path(shared)?;
-    let there = std::fs::read_to_string(&path);
+    let there = crate::files::read_text(&path, crate::files::FileLimit::CONFIG);
     if there.as_ref().is_ok_and(|text| !text.trim().is_empty()) {
         if !force {
             return Err(Problem::usage(format!("there is a config file already: {}", path.display()))

@@ -1,6 +1,6 @@
 //! `planwright graph`: a plan drawn on standard output, or figures about its drawing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
@@ -80,11 +80,15 @@ pub(super) fn graph(shared: &Shared, args: &GraphArgs) -> anyhow::Result<Exit> {
         };
         return print_stats(&mut out, &stats, shared.json);
     }
-    let mut text = drawn(&plan, &facts, &graph, &placed, args);
-    if args.ascii {
-        text = text.chars().map(ascii).collect();
-    }
-    out.text(&text)?;
+    let drawing = NamedDrawing::new(&plan, &facts, &graph, &placed, args);
+    drawing.require_drawable()?;
+    drawing.write(CELLS_AT_ONCE, |text| {
+        if args.ascii {
+            let text: String = text.chars().map(ascii).collect();
+            return Ok(out.text(&text)?);
+        }
+        Ok(out.text(text)?)
+    })?;
     Ok(Exit::Success)
 }
 
@@ -158,113 +162,191 @@ fn read(shared: &Shared, name: &str) -> anyhow::Result<(Plan, GraphFacts)> {
 }
 
 fn edges_of(plan: &Plan, facts: &GraphFacts) -> Graph {
-    let index: std::collections::HashMap<_, u32> =
-        plan.tasks.iter().map(|task| &task.id).zip(0..).collect();
+    let index: HashMap<_, u32> = plan.tasks.iter().map(|task| &task.id).zip(0..).collect();
     let mut edges = Vec::new();
     for (to, task) in (0..).zip(&plan.tasks) {
         let sources = task.dependencies.iter().filter_map(|link| index.get(&link.task));
         edges.extend(sources.map(|from| (*from, to)));
     }
-    let path: Vec<u32> =
-        facts.critical_path.iter().filter_map(|id| index.get(id).copied()).collect();
-    let straight: Vec<u32> = (0..)
-        .zip(&edges)
-        .filter(|(_, (from, to))| path.windows(2).any(|pair| pair == [*from, *to]))
-        .map(|(edge, _)| edge)
-        .collect();
+    let steps = path_steps(plan, facts);
+    let straight: Vec<u32> =
+        (0..).zip(&edges).filter(|(_, edge)| steps.contains(edge)).map(|(edge, _)| edge).collect();
     Graph::new(plan.tasks.len() as u32, edges).prefer_straight(straight)
 }
 
-/// The drawing as lines.
-fn drawn(
-    plan: &Plan,
-    facts: &GraphFacts,
-    graph: &Graph,
-    placed: &Layout,
-    args: &GraphArgs,
-) -> String {
-    let names: Vec<String> =
-        plan.tasks.iter().map(|task| clean_line(task.id.as_str()).into_owned()).collect();
-    let widest = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
-    let (zoom, sizes): (Zoom, Vec<Size>) = if args.chips {
-        let chip = |name: &String| Size { w: display_width(name).min(24) as u16 + 2, h: 1 };
-        (Zoom::Chips, names.iter().map(chip).collect())
-    } else {
-        let width = widest.clamp(10, 24) as u16 + 4;
-        (Zoom::Boxes, vec![Size { w: width, h: 4 }; names.len()])
-    };
-    let flow = if args.down { Flow::Down } else { Flow::Right };
-    let drawing = Drawing::new(placed, &sizes, zoom, flow);
-    let path: std::collections::HashSet<_> = facts.critical_path.iter().collect();
-    let critical_nodes: Vec<bool> = plan.tasks.iter().map(|task| path.contains(&task.id)).collect();
-    let on_path = |&(from, to): &(u32, u32)| {
-        facts.critical_path.windows(2).any(|pair| {
-            pair[0] == plan.tasks[from as usize].id && pair[1] == plan.tasks[to as usize].id
-        })
-    };
-    let critical_edges: Vec<bool> = graph.edges().iter().map(on_path).collect();
-    let marks = Marks {
-        critical_nodes: &critical_nodes,
-        critical_edges: &critical_edges,
-        ..Marks::default()
-    };
-    let mut page = Page::new(drawing.width, drawing.height);
-    let view = Viewport { x: 0, y: 0, w: drawing.width, h: drawing.height };
-    for cell in drawing.cells_in(view, &marks) {
-        page.put(cell.x, cell.y, &cell.glyph.to_string());
-    }
-    for at in &drawing.boxes {
-        let name = &names[at.node as usize];
-        if at.h == 1 {
-            let text = truncate_middle(name, (at.w - 2).max(1) as usize);
-            page.put(at.x + 1, at.y, &text);
-            continue;
-        }
-        let room = (at.w - 4).max(1) as usize;
-        page.put(at.x + 2, at.y + 1, &truncate_middle(name, room));
-        let title = clean_line(&plan.tasks[at.node as usize].description).into_owned();
-        page.put(at.x + 2, at.y + 2, &fit(&title, room));
-    }
-    page.text()
+/// How many cells of a drawing are put together at once, and how many a drawing may have. What is larger fills no screen
+/// and no file that anybody could look at.
+const CELLS_AT_ONCE: i64 = 1 << 20;
+const MOST_CELLS: i64 = 100_000_000;
+
+/// A drawing and what stands in its boxes.
+struct NamedDrawing<'a> {
+    drawing: Drawing,
+    plan: &'a Plan,
+    names: Vec<String>,
+    critical_nodes: Vec<bool>,
+    critical_edges: Vec<bool>,
 }
 
-/// Cells of text; a wide character takes two.
-struct Page {
-    cells: Vec<Vec<Option<String>>>,
+impl<'a> NamedDrawing<'a> {
+    fn new(
+        plan: &'a Plan,
+        facts: &GraphFacts,
+        graph: &Graph,
+        placed: &Layout,
+        args: &GraphArgs,
+    ) -> Self {
+        let names: Vec<String> =
+            plan.tasks.iter().map(|task| clean_line(task.id.as_str()).into_owned()).collect();
+        let (zoom, sizes) = box_sizes(&names, args.chips);
+        let flow = if args.down { Flow::Down } else { Flow::Right };
+        let drawing = Drawing::new(placed, &sizes, zoom, flow);
+        let on_path: HashSet<_> = facts.critical_path.iter().collect();
+        let steps = path_steps(plan, facts);
+        Self {
+            drawing,
+            plan,
+            names,
+            critical_nodes: plan.tasks.iter().map(|task| on_path.contains(&task.id)).collect(),
+            critical_edges: graph.edges().iter().map(|edge| steps.contains(edge)).collect(),
+        }
+    }
+
+    fn require_drawable(&self) -> anyhow::Result<()> {
+        let (columns, rows) = (self.drawing.width, self.drawing.height);
+        if i64::from(columns) * i64::from(rows) <= MOST_CELLS {
+            return Ok(());
+        }
+        let what =
+            format!("the drawing would have {columns} columns and {rows} rows, too many to draw");
+        Err(Problem::failed(what)
+            .remedy("--chips draws it smaller, --stats prints its figures; the screen shows it in parts")
+            .into())
+    }
+
+    /// Writes the drawing from top to bottom, in bands of a size that memory does not notice.
+    fn write(
+        &self,
+        cells_at_once: i64,
+        mut write: impl FnMut(&str) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let (width, height) = (self.drawing.width, self.drawing.height);
+        let rows = (cells_at_once / i64::from(width.max(1))).clamp(1, i64::from(height.max(1)));
+        let mut top = 0;
+        while top < height {
+            let band = Viewport { x: 0, y: top, w: width, h: (rows as i32).min(height - top) };
+            write(&self.band(band))?;
+            top += band.h;
+        }
+        Ok(())
+    }
+
+    fn band(&self, view: Viewport) -> String {
+        let mut page = Page::new(view);
+        let marks = Marks {
+            critical_nodes: &self.critical_nodes,
+            critical_edges: &self.critical_edges,
+            ..Marks::default()
+        };
+        for cell in self.drawing.cells_in(view, &marks) {
+            page.put_glyph(cell.x, cell.y, cell.glyph);
+        }
+        for at in self.drawing.boxes_in(view) {
+            let name = &self.names[at.node as usize];
+            if at.h == 1 {
+                let text = truncate_middle(name, (at.w - 2).max(1) as usize);
+                page.put(at.x + 1, at.y, &text);
+                continue;
+            }
+            let room = (at.w - 4).max(1) as usize;
+            page.put(at.x + 2, at.y + 1, &truncate_middle(name, room));
+            let title = clean_line(&self.plan.tasks[at.node as usize].description).into_owned();
+            page.put(at.x + 2, at.y + 2, &fit(&title, room));
+        }
+        page.text()
+    }
 }
+
+fn box_sizes(names: &[String], chips: bool) -> (Zoom, Vec<Size>) {
+    if chips {
+        let chip = |name: &String| Size { w: display_width(name).min(24) as u16 + 2, h: 1 };
+        return (Zoom::Chips, names.iter().map(chip).collect());
+    }
+    let widest = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
+    let width = widest.clamp(10, 24) as u16 + 4;
+    (Zoom::Boxes, vec![Size { w: width, h: 4 }; names.len()])
+}
+
+/// The steps of the critical path, by the places of their tasks in the plan.
+fn path_steps(plan: &Plan, facts: &GraphFacts) -> HashSet<(u32, u32)> {
+    let places: HashMap<_, u32> = plan.tasks.iter().map(|task| &task.id).zip(0..).collect();
+    let path: Vec<u32> =
+        facts.critical_path.iter().filter_map(|id| places.get(id).copied()).collect();
+    path.windows(2).map(|pair| (pair[0], pair[1])).collect()
+}
+
+/// Cells of text; a wide character takes two. A character costs four bytes here, because drawings may be large.
+struct Page {
+    view: Viewport,
+    cells: Vec<char>,
+    /// Marks that stand on the character of a cell.
+    marks: BTreeMap<usize, String>,
+}
+
+/// The second cell of a wide character.
+const COVERED: char = '\0';
 
 impl Page {
-    fn new(width: i32, height: i32) -> Self {
-        let row = vec![Some(" ".to_owned()); width.max(0) as usize];
-        Self { cells: vec![row; height.max(0) as usize] }
+    fn new(view: Viewport) -> Self {
+        let count = view.w.max(0) as usize * view.h.max(0) as usize;
+        Self { view, cells: vec![' '; count], marks: BTreeMap::new() }
+    }
+
+    /// Puts a character of the drawing, which is never wide.
+    fn put_glyph(&mut self, x: i32, y: i32, glyph: char) {
+        let (column, row) = (x - self.view.x, y - self.view.y);
+        if (0..self.view.h).contains(&row) && (0..self.view.w).contains(&column) {
+            self.cells[row as usize * self.view.w as usize + column as usize] = glyph;
+        }
     }
 
     fn put(&mut self, x: i32, y: i32, text: &str) {
-        let Some(row) = usize::try_from(y).ok().and_then(|y| self.cells.get_mut(y)) else { return };
-        let Ok(mut at) = usize::try_from(x) else { return };
+        let (column, row) = (x - self.view.x, y - self.view.y);
+        if !(0..self.view.h).contains(&row) || column < 0 {
+            return;
+        }
+        let start = row as usize * self.view.w as usize;
+        let (mut at, end) = (start + column as usize, start + self.view.w as usize);
         for letter in text.chars() {
             let width = display_width(letter.encode_utf8(&mut [0; 4]));
-            if at + width > row.len() {
+            if at + width > end {
                 return;
             }
             if width == 0 {
-                // A mark that stands on the character before it.
-                if let Some(Some(before)) = at.checked_sub(1).and_then(|before| row.get_mut(before))
-                {
-                    before.push(letter);
+                if at > start {
+                    self.marks.entry(at - 1).or_default().push(letter);
                 }
                 continue;
             }
-            row[at] = Some(letter.to_string());
-            row[at + 1..at + width].fill(None);
+            self.cells[at] = letter;
+            self.cells[at + 1..at + width].fill(COVERED);
             at += width;
         }
     }
 
     fn text(&self) -> String {
         let mut text = String::new();
-        for row in &self.cells {
-            let line: String = row.iter().flatten().map(String::as_str).collect();
+        for (row, cells) in self.cells.chunks(self.view.w.max(1) as usize).enumerate() {
+            let start = row * self.view.w.max(1) as usize;
+            let mut line = String::with_capacity(cells.len());
+            for (at, letter) in cells.iter().enumerate() {
+                if *letter != COVERED {
+                    line.push(*letter);
+                }
+                if let Some(marks) = self.marks.get(&(start + at)) {
+                    line.push_str(marks);
+                }
+            }
             text.push_str(line.trim_end());
             text.push('\n');
         }
@@ -287,10 +369,8 @@ mod tests {
         (Plan { tasks, ..Plan::default() }, facts)
     }
 
-    fn text_of(chips: bool) -> String {
-        let (plan, facts) = plan();
-        let graph = edges_of(&plan, &facts);
-        let args = GraphArgs {
+    fn arguments(chips: bool) -> GraphArgs {
+        GraphArgs {
             plan: None,
             controller: false,
             format: ControllerFormat::Mermaid,
@@ -298,8 +378,47 @@ mod tests {
             chips,
             down: false,
             ascii: false,
+        }
+    }
+
+    fn text_of(chips: bool) -> String {
+        text_in(chips, CELLS_AT_ONCE)
+    }
+
+    fn text_in(chips: bool, cells_at_once: i64) -> String {
+        let (plan, facts) = plan();
+        let graph = edges_of(&plan, &facts);
+        let args = arguments(chips);
+        let drawing = NamedDrawing::new(&plan, &facts, &graph, &layout(&graph), &args);
+        let mut text = String::new();
+        let mut add = |part: &str| {
+            text.push_str(part);
+            Ok(())
         };
-        super::drawn(&plan, &facts, &graph, &layout(&graph), &args)
+        drawing.write(cells_at_once, &mut add).unwrap();
+        text
+    }
+
+    #[test]
+    fn a_drawing_in_bands_is_the_drawing_as_a_whole() {
+        for chips in [false, true] {
+            let whole = text_in(chips, i64::MAX);
+            for cells in [1, 40, 150, 700] {
+                assert_eq!(text_in(chips, cells), whole, "{cells} cells at once");
+            }
+        }
+    }
+
+    #[test]
+    fn a_drawing_that_nobody_could_look_at_is_refused_with_its_size() {
+        let (plan, facts) = plan();
+        let graph = edges_of(&plan, &facts);
+        let args = arguments(false);
+        let mut drawing = NamedDrawing::new(&plan, &facts, &graph, &layout(&graph), &args);
+        drawing.require_drawable().unwrap();
+        (drawing.drawing.width, drawing.drawing.height) = (60_000, 4_000);
+        let error = drawing.require_drawable().unwrap_err().to_string();
+        assert!(error.contains("60000 columns and 4000 rows"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `planwright plan`: from a goal to an approved plan, on a screen or as lines.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -13,6 +13,7 @@ use super::session::{Errand, attend, block_on, conclude, needs_screen, say_endin
 use super::{Exit, Out, Problem, Shared, plan_text};
 use crate::app::App;
 use crate::app::planning::{GoalWish, check_goal};
+use crate::files::{self, FileLimit};
 use crate::headless::Answers;
 use crate::model::{PolicyOverride, SessionId};
 use crate::planning::export::{self, PlanExport};
@@ -163,12 +164,10 @@ fn replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
             .remedy("pipe one reply a line into it")
             .into());
         }
-        for line in std::io::stdin().lock().lines() {
-            let line = line.context("reading replies from standard input")?;
-            if !line.trim().is_empty() {
-                replies.push_back(line);
-            }
-        }
+        let text = files::read_stream(std::io::stdin().lock(), FileLimit::ANSWERS)
+            .context("reading replies from standard input")?;
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        replies.extend(lines.map(str::to_owned));
     }
     Ok(replies)
 }

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
+use crate::files::{self, FileLimit};
+
 /// Remembers whether the key of a provider may be used: `consent` under `[providers.NAME]`.
 pub fn remember_consent(path: &Path, provider: &str, consent: bool) -> io::Result<()> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match files::read_text(path, FileLimit::CONFIG) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(error),

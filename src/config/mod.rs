@@ -25,6 +25,7 @@ use serde::Serialize;
 pub use tools::{COMMAND_TIME_SEC, McpConfig, PermissionConfig, ToolsConfig};
 pub use zone::time_zone;
 
+use crate::files::{self, FileLimit};
 use crate::model::{Caps, Limits, MicroDollars, PlanLimits};
 
 /// Where a value came from; later ones win.
@@ -239,7 +240,7 @@ impl Settings {
     /// Reads the config file over the built-in values. A file that is not there changes nothing, unless it was named.
     pub fn load(path: &Path, named: bool) -> Result<Self, ConfigError> {
         let mut settings = Self::default();
-        match std::fs::read_to_string(path) {
+        match files::read_text(path, FileLimit::CONFIG) {
             Ok(text) => file::apply(&text, path, &mut settings)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !named => {}
             Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),

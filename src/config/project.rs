@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::{self, ConfigError};
 use super::{Origin, Row, Settings, Sourced};
+use crate::files::{self, FileLimit};
 use crate::model::{ApprovalPolicy, Autonomy, Digest};
 
 /// Where a project keeps its settings.
@@ -36,7 +37,7 @@ impl ProjectConfig {
     /// Reads the settings of a workspace, if it has any.
     pub fn find(workspace: &Path) -> Result<Option<Self>, ConfigError> {
         let path = workspace.join(PROJECT_FILE);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match files::read_project_text(workspace, PROJECT_FILE, FileLimit::CONFIG) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(ConfigError::Unreadable { path, source }),

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::files::FileLimit;
 use jiff::tz::TimeZone;
 
 const ZONES: &str = "/usr/share/zoneinfo";
@@ -43,7 +44,7 @@ fn read(zones: &Path, name: &str) -> Option<TimeZone> {
     if !name.split('/').all(plain) {
         return None;
     }
-    let bytes = std::fs::read(zones.join(name)).ok()?;
+    let bytes = crate::files::read_bytes(&zones.join(name), FileLimit::TIME_ZONE).ok()?;
     TimeZone::tzif(name, &bytes).ok()
 }
 

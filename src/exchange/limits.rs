@@ -58,6 +58,16 @@ impl ImportError {
     }
 }
 
+/// Opens a file without waiting. Pipes and devices are refused: they may never end.
+fn open(path: &Path) -> Result<File, ImportError> {
+    crate::files::open_regular(path).map_err(|source| match source.kind() {
+        io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => {
+            ImportError::NotAFile { path: path.to_owned() }
+        }
+        _ => ImportError::Unreadable { path: path.to_owned(), source },
+    })
+}
+
 /// The lines of a file, decompressed if need be, each within the limits.
 pub struct Lines {
     reader: Box<dyn BufRead + Send>,
@@ -77,16 +87,14 @@ impl Lines {
     /// Opens a file. Pipes and devices are refused: they may never end.
     pub fn open(path: &Path) -> Result<Self, ImportError> {
         let unreadable = |source| ImportError::Unreadable { path: path.to_owned(), source };
-        let metadata = std::fs::metadata(path).map_err(unreadable)?;
-        if !metadata.is_file() {
-            return Err(ImportError::NotAFile { path: path.to_owned() });
-        }
-        let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+        let file = open(path)?;
+        let length = file.metadata().map_err(unreadable)?.len();
+        let mut file = BufReader::new(file);
         let packed = file.fill_buf().map_err(unreadable)?.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
         let (reader, most): (Box<dyn BufRead + Send>, u64) = if packed {
             let mut stream = zstd::stream::read::Decoder::with_buffer(file).map_err(unreadable)?;
             stream.window_log_max(WINDOW_LOG).map_err(unreadable)?;
-            let most = metadata.len().saturating_mul(MAX_RATIO).saturating_add(ALLOWANCE);
+            let most = length.saturating_mul(MAX_RATIO).saturating_add(ALLOWANCE);
             (Box::new(BufReader::new(stream)), most.min(MAX_BYTES))
         } else {
             (Box::new(file), MAX_BYTES)
@@ -187,18 +195,12 @@ impl Shape {
 /// Reads a whole file of JSON that is not made of lines, within the same limits.
 pub fn read_json(path: &Path, most: u64) -> Result<serde_json::Value, ImportError> {
     let unreadable = |source| ImportError::Unreadable { path: path.to_owned(), source };
-    let metadata = std::fs::metadata(path).map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(ImportError::NotAFile { path: path.to_owned() });
-    }
-    if metadata.len() > most {
+    let mut bytes = Vec::new();
+    open(path)?.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > most {
         let what = format!("{}", path.display());
         return Err(ImportError::TooMuch { what, limit: most });
     }
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(most).read_to_end(&mut bytes))
-        .map_err(unreadable)?;
     let shape = Shape::of(&bytes);
     if shape.depth > MAX_DEPTH {
         return Err(ImportError::Other(format!("{} is nested too deep", path.display())));

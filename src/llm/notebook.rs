@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cost::Calibration;
 use super::{Capability, ModelInfo};
+use crate::files::{self, FileLimit};
 
 /// What is known about one model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -62,7 +63,7 @@ impl FileNotebook {
 
     fn read(&self) -> BTreeMap<String, ModelNotes> {
         // A file that cannot be read is as good as none.
-        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        let text = files::read_text(&self.path, FileLimit::MODEL_NOTES).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::codec::Encoder;
+use super::checksum::live_checksum;
+use super::codec::{Encoder, ZSTD};
 use super::error::{Doing, StoreError};
 use super::event_id;
 use super::lease::LeaseKey;
@@ -167,27 +168,32 @@ impl Work<'_> {
         let mut insert = self
             .transaction
             .prepare_cached(
-                "INSERT INTO live (id, at, kind, task, codec, payload) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO live (id, at, kind, task, codec, payload, sum) VALUES (?, ?, ?, ?, ?, ?, ?)",
             )
             .doing(APPENDING, self.database)?;
         for row in rows {
             let (codec, payload) = encode(self.encoder, self.database, &row.payload)?;
             let (id, at) = (event_id::of(key, row.seq), row.at.as_microsecond());
+            let task = row.task.as_deref();
+            let sum = live_checksum((id, at, codec), &row.kind, task, &payload);
             insert
-                .execute(params![id, at, row.kind, row.task, codec, payload])
+                .execute(params![id, at, row.kind, task, codec, payload, sum])
                 .doing(APPENDING, self.database)?;
         }
         Ok(())
     }
 
     fn insert_checkpoint(&mut self, key: i64, at: Seq, state: &[u8]) -> Result<(), StoreError> {
-        let (codec, payload) = encode(self.encoder, self.database, state)?;
+        // Compressed even where that gains nothing: the frame has a checksum.
+        let payload = self.encoder.frame(state).map_err(|error| {
+            StoreError::io("compressing a checkpoint for", self.database, error)
+        })?;
         self.transaction
             .prepare_cached(
                 "INSERT OR REPLACE INTO checkpoint (session, seq, codec, payload) VALUES (?, ?, ?, ?)",
             )
             .and_then(|mut statement| {
-                statement.execute(params![key, signed(at.0), codec, payload])
+                statement.execute(params![key, signed(at.0), ZSTD, payload])
             })
             .doing(APPENDING, self.database)
             .map(drop)

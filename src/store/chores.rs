@@ -16,6 +16,7 @@ use super::schema::number;
 use super::seal::{Extent, Sealer, next_unsealed};
 use super::segment::RUN;
 use super::upkeep;
+use super::verify::{next_unsummed, sum_some};
 use crate::model::SessionId;
 
 /// How long nothing must have happened before a chore is begun, and before old business is looked for at all.
@@ -49,6 +50,8 @@ enum Survey {
     Tails(i64),
     /// Of the sealed ones, those up to this key have been seen.
     Unindexed(i64),
+    /// Of the sessions written without checksums, those up to this key have been seen.
+    Unsummed(i64),
     Done,
 }
 
@@ -136,7 +139,12 @@ impl Chores {
         key: i64,
         extent: Extent,
     ) -> Result<(), StoreError> {
-        if !self.sealer.seal(connection, &place.database, key, extent)? {
+        let more = match self.sealer.seal(connection, &place.database, key, extent) {
+            // A damaged session stays as it is, so that what can be read of it stays readable; the others are sealed.
+            Err(StoreError::Damaged { .. }) => false,
+            sealed => sealed?,
+        };
+        if !more {
             self.seal.remove(&key);
             // Its tables are not worth keeping for the next time.
             self.sealer = Sealer::new();
@@ -195,6 +203,11 @@ impl Chores {
                     self.index.insert(key);
                     Survey::Unindexed(key)
                 }
+                None => Survey::Unsummed(0),
+            },
+            Survey::Unsummed(after) => match next_unsummed(connection, &place.database, after)? {
+                Some(key) if sum_some(connection, &place.database, key)? => Survey::Unsummed(after),
+                Some(key) => Survey::Unsummed(key),
                 None => Survey::Done,
             },
             Survey::Done => Survey::Done,

@@ -1,9 +1,9 @@
 //! Opening the database file: permissions, the check before anything is touched, and the settings of each connection.
 
 use std::collections::VecDeque;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,12 +11,13 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::creation;
 use super::error::{Doing, StoreError};
 use super::schema::{self, APPLICATION_ID, VERSION, number, patiently};
 
 const FILE: &str = "planwright.db";
 const LOCKS: &str = "locks";
-const OPENING: &str = "opening the database";
+pub(super) const OPENING: &str = "opening the database";
 
 /// `SQLite` before this can corrupt a WAL database when two connections write or checkpoint at once.
 const OLDEST_SQLITE: i32 = 3_051_003;
@@ -51,7 +52,7 @@ pub(super) fn open_for_writing(place: &Place) -> Result<Connection, StoreError> 
     is_there(&place.dir)?;
     create_dir(&place.dir)?;
     require_mode(&place.dir, 0o700, "written")?;
-    let created = create_file(&place.database)?;
+    let created = creation::create_missing(place)?;
     require_mode(&place.database, 0o600, "read and written")?;
     if !created {
         inspect(place)?;
@@ -67,11 +68,12 @@ pub(super) fn open_for_writing(place: &Place) -> Result<Connection, StoreError> 
 pub(super) fn open_for_reading(place: &Place) -> Result<Connection, StoreError> {
     require_sqlite()?;
     if !is_there(&place.dir)? || !place.database.try_exists().unwrap_or(true) {
+        creation::refuse_log_alone(place)?;
         return Err(StoreError::Missing { dir: place.dir.clone() });
     }
     require_mode(&place.database, 0o400, "read")?;
     let missing = || StoreError::Missing { dir: place.dir.clone() };
-    let (connection, found) = inspect(place)?.ok_or_else(missing)?;
+    let (connection, found) = inspect(place)?;
     match found {
         VERSION => only_reading(connection, place),
         0 => Err(missing()),
@@ -118,17 +120,6 @@ fn create_dir(path: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// Makes an empty file that only its owner can read, before `SQLite` would make one that anyone can.
-fn create_file(path: &Path) -> Result<bool, StoreError> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(source) => {
-            Err(StoreError::CannotCreate { path: path.to_owned(), source: Arc::new(source) })
-        }
-    }
-}
-
 /// Respects the owner's bits even where the kernel would not ask, as for root.
 fn require_mode(path: &Path, bits: u32, wanted: &'static str) -> Result<(), StoreError> {
     let metadata = fs::metadata(path).map_err(|error| StoreError::io("looking at", path, error))?;
@@ -140,21 +131,18 @@ fn require_mode(path: &Path, bits: u32, wanted: &'static str) -> Result<(), Stor
 }
 
 /// Decides from the file alone, then through a connection that cannot write, whether the database is ours to use. That
-/// connection comes back with the version it sees; there is none to an empty file.
-fn inspect(place: &Place) -> Result<Option<(Connection, i64)>, StoreError> {
+/// connection comes back with the version it sees.
+fn inspect(place: &Place) -> Result<(Connection, i64), StoreError> {
     let database = &place.database;
-    match Header::read(place)? {
-        None => return Ok(None),
-        Some(header) => judge(database, header.application_id, header.version)?,
-    }
-    let looked = match look(database) {
+    let header = Header::read(place)?;
+    judge(database, header.application_id, header.version)?;
+    match look(database) {
         Err(StoreError::ReadOnlyFiles { .. }) => {
             recover(database)?;
             look(database)
         }
         looked => looked,
-    };
-    looked.map(Some)
+    }
 }
 
 /// A process that ended while it made the file left a journal beside it, which has to be rolled back before anyone can
@@ -208,15 +196,16 @@ impl Header {
     const LENGTH: usize = 100;
     const MAGIC: &[u8] = b"SQLite format 3\0";
 
-    /// Reads the header without `SQLite`, which would make files of its own beside the database. An empty file has none.
-    fn read(place: &Place) -> Result<Option<Self>, StoreError> {
+    /// Reads the header without `SQLite`, which would make files of its own beside the database. A database is created under
+    /// another name, so that an empty file is one that lost its content.
+    fn read(place: &Place) -> Result<Self, StoreError> {
         let path = &place.database;
         let failed = |error| StoreError::io("reading", path, error);
         let mut bytes = [0; Self::LENGTH];
         let file = unclosed(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         if length == 0 {
-            return Ok(None);
+            return Err(StoreError::Emptied { path: path.clone() });
         }
         let read = file.read_exact_at(&mut bytes, 0);
         if length < Self::LENGTH as u64 || !bytes.starts_with(Self::MAGIC) {
@@ -226,10 +215,10 @@ impl Header {
         if Self::expected_length(&bytes) > length && is_empty(&place.wal()) {
             return Err(StoreError::damaged(path, "its end is missing"));
         }
-        Ok(Some(Self {
+        Ok(Self {
             application_id: big_endian(&bytes, 68).into(),
             version: big_endian(&bytes, 60).into(),
-        }))
+        })
     }
 
     /// What the header says the file measures, or zero where it does not say.
@@ -270,11 +259,11 @@ fn big_endian(bytes: &[u8], at: usize) -> u32 {
     bytes[at..at + 4].iter().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
 
-fn is_empty(path: &Path) -> bool {
+pub(super) fn is_empty(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |metadata| metadata.len() == 0)
 }
 
-fn connect(database: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
+pub(super) fn connect(database: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(database, flags).doing(OPENING, database)?;
     connection.busy_timeout(BUSY_TIMEOUT).doing(OPENING, database)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bookmarks::Bookmark;
-use super::codec::Encoder;
+use super::codec::{Encoder, ZSTD};
 use super::error::{Doing, StoreError};
 use super::reader::Reader;
 use super::record::{NewSession, Row, SessionSummary};
@@ -136,13 +136,8 @@ impl<'a> Import<'a> {
         let (first, last) = (signed(first.seq.0), signed(last.seq.0));
         let packed = segment::pack(&mut self.encoder, &self.run)
             .map_err(|error| StoreError::io(IMPORTING, self.database, error))?;
-        self.transaction
-            .prepare_cached(
-                "INSERT INTO segment (session, first_seq, last_seq, contents, payloads) VALUES (?, ?, ?, ?, ?)",
-            )
-            .and_then(|mut statement| {
-                statement.execute(params![self.key, first, last, packed.contents, packed.payloads])
-            })
+        packed
+            .insert(&self.transaction, self.key, (first, last))
             .doing(IMPORTING, self.database)?;
         self.run.clear();
         self.bytes = 0;
@@ -151,16 +146,16 @@ impl<'a> Import<'a> {
 
     /// Keeps a fold of the session up to the event that was added last.
     fn checkpoint(&mut self, state: &[u8]) -> Result<(), StoreError> {
-        let (codec, payload) = self
+        let payload = self
             .encoder
-            .encode(state)
+            .frame(state)
             .map_err(|error| StoreError::io(IMPORTING, self.database, error))?;
         self.transaction
             .prepare_cached(
                 "INSERT INTO checkpoint (session, seq, codec, payload) VALUES (?, ?, ?, ?)",
             )
             .and_then(|mut statement| {
-                statement.execute(params![self.key, signed(self.head), codec, payload])
+                statement.execute(params![self.key, signed(self.head), ZSTD, payload])
             })
             .doing(IMPORTING, self.database)
             .map(drop)

@@ -228,6 +228,11 @@ pub(super) fn is_alive(pid: u32, started: i64, recorded_host: &str) -> bool {
     start_ticks(pid).is_some_and(|ticks| started == 0 || ticks == started)
 }
 
+/// Whether a process of this machine runs. Where that cannot be known, it does.
+pub(super) fn is_running(pid: u32) -> bool {
+    is_alive(pid, 0, &host())
+}
+
 /// When a process started, in clock ticks since boot: with its pid this names one process for good.
 fn start_ticks(pid: u32) -> Option<i64> {
     const AFTER_NAME: usize = 19;

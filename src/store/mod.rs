@@ -8,8 +8,10 @@
 
 mod append;
 mod bookmarks;
+mod checksum;
 mod chores;
 mod codec;
+mod creation;
 mod database;
 mod error;
 mod event_id;
@@ -32,6 +34,7 @@ mod sessions;
 mod side;
 mod time;
 mod upkeep;
+mod verify;
 mod wait;
 mod writer;
 
@@ -55,7 +58,8 @@ pub use record::{Batch, ForkPoint, NewSession, Row, SessionInfo, SessionSummary}
 pub use schema::VERSION as SCHEMA_VERSION;
 pub use search::WordQuery;
 pub use side::{Remembered, SideWrite, ToolCallRow};
-pub use upkeep::{Depth, Integrity, Removal, Sizes};
+pub use upkeep::{Removal, Sizes};
+pub use verify::{Depth, Integrity};
 
 use crate::model::SessionId;
 use database::Place;
@@ -266,7 +270,13 @@ impl Store {
 
     /// Looks for damage and for gaps.
     pub fn integrity(&self, depth: Depth) -> Result<Integrity, StoreError> {
-        self.read(|reader| upkeep::integrity(reader, depth))
+        self.read(|reader| verify::check_store(reader, depth))
+    }
+
+    /// Checks every event of a session against its checksum, those of the sessions it was forked from included. One sentence
+    /// for each that is damaged or missing.
+    pub fn damages(&self, session: &SessionId) -> Result<Vec<String>, StoreError> {
+        self.read(|reader| verify::check_session(reader, session))
     }
 
     /// Says where the bytes are.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rusqlite::params;
 
+use super::checksum::{CheckedFields, NO_CHECKSUM, live_texts};
 use super::codec::Decoder;
 use super::error::{Doing, StoreError};
 use super::event_id;
@@ -222,11 +223,11 @@ impl Order {
     fn sql(self) -> &'static str {
         match self {
             Self::OldestFirst => {
-                "SELECT id, at, kind, task, codec, payload FROM live
+                "SELECT id, at, kind, task, codec, payload, sum FROM live
                  WHERE id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR task = ?3) ORDER BY id"
             }
             Self::NewestFirst => {
-                "SELECT id, at, kind, task, codec, payload FROM live
+                "SELECT id, at, kind, task, codec, payload, sum FROM live
                  WHERE id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR task = ?3) ORDER BY id DESC"
             }
         }
@@ -238,21 +239,65 @@ fn live_ids(part: Part) -> [i64; 2] {
     [part.first, part.last].map(|seq| event_id::of(part.key, seq))
 }
 
-/// Reads a live row: `id, at, kind, task, codec, payload`.
+/// Reads a live row: `id, at, kind, task, codec, payload, sum`. One that differs from what was written is refused: nobody
+/// may resume or seal it as if it were whole.
 pub(super) fn event(
     row: &rusqlite::Row<'_>,
     decoder: &mut Decoder,
     database: &Path,
 ) -> Result<Row, StoreError> {
-    let read = || -> rusqlite::Result<_> {
-        let seq = event_id::seq(row.get(0)?);
-        let kind = row.get::<_, String>(2)?.into();
-        Ok((seq, row.get(1)?, kind, row.get(3)?, row.get(4)?, row.get_ref(5)?.as_blob()?))
-    };
-    let (seq, at, kind, task, codec, payload) = read().doing(READING, database)?;
-    let payload =
-        decoder.decode(codec, payload).map_err(|error| unreadable(database, seq, &error))?;
-    Ok(Row { seq, at: from_micros(at, database)?, kind, task, payload })
+    let live = LiveRow::read(row).doing(READING, database)?;
+    let seq = event_id::seq(live.id);
+    if let Some(difference) = live.difference() {
+        return Err(StoreError::damaged(database, format!("event {seq}: {difference}")));
+    }
+    let payload = decoder
+        .decode(live.codec, live.payload)
+        .map_err(|error| unreadable(database, seq, &error))?;
+    let (kind, task) = (live.kind.to_owned().into(), live.task.map(str::to_owned));
+    Ok(Row { seq, at: from_micros(live.at, database)?, kind, task, payload })
+}
+
+/// A live row where it lies in the database, its payload as it is stored.
+pub(super) struct LiveRow<'a> {
+    id: i64,
+    at: i64,
+    kind: &'a str,
+    task: Option<&'a str>,
+    codec: i64,
+    payload: &'a [u8],
+    sum: i64,
+}
+
+impl<'a> LiveRow<'a> {
+    /// The columns `id, at, kind, task, codec, payload, sum`.
+    pub(super) fn read(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            at: row.get(1)?,
+            kind: row.get_ref(2)?.as_str()?,
+            task: row.get_ref(3)?.as_str_or_null()?,
+            codec: row.get(4)?,
+            payload: row.get_ref(5)?.as_blob()?,
+            sum: row.get(6)?,
+        })
+    }
+
+    /// What differs from what was written. Rows of a version without checksums are believed.
+    pub(super) fn difference(&self) -> Option<String> {
+        if self.sum == NO_CHECKSUM {
+            return None;
+        }
+        let numbers = [("number", self.id), ("time", self.at), ("codec", self.codec)];
+        let task = self.task.map(str::as_bytes);
+        let texts = live_texts(self.kind.as_bytes(), task, self.payload);
+        CheckedFields { numbers: &numbers, texts: &texts }.difference(self.sum)
+    }
+
+    /// Why the payload cannot be decompressed, if it cannot.
+    pub(super) fn undecodable(&self, decoder: &mut Decoder) -> Option<String> {
+        decoder.decode(self.codec, self.payload).err().map(|error| error.to_string())
+    }
 }
 
 pub(super) fn unreadable(database: &Path, seq: Seq, error: &io::Error) -> StoreError {

@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003_tools.sql"),
     include_str!("migrations/0004_planning.sql"),
     include_str!("migrations/0005_live.sql"),
+    include_str!("migrations/0006_checksums.sql"),
 ];
 
 /// The newest schema version this program knows.

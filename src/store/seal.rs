@@ -74,7 +74,7 @@ impl Sealer {
         let (from, to) = event_id::all(key);
         let mut statement = connection
             .prepare_cached(
-                "SELECT id, at, kind, task, codec, payload FROM live WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
+                "SELECT id, at, kind, task, codec, payload, sum FROM live WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
             )
             .doing(SEALING, database)?;
         let mut found =
@@ -121,11 +121,7 @@ fn replace(
     if oldest != Some(from) {
         return Ok(());
     }
-    connection
-        .prepare_cached(
-            "INSERT INTO segment (session, first_seq, last_seq, contents, payloads) VALUES (?, ?, ?, ?, ?)",
-        )?
-        .execute(params![key, signed(first.0), signed(last.0), packed.contents, packed.payloads])?;
+    packed.insert(connection, key, (signed(first.0), signed(last.0)))?;
     connection
         .prepare_cached("DELETE FROM live WHERE id BETWEEN ? AND ?")?
         .execute([from, to])

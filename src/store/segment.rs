@@ -10,7 +10,9 @@ use std::io;
 use std::ops::Range;
 
 use jiff::Timestamp;
+use rusqlite::{Connection, params};
 
+use super::checksum::segment_checksum;
 use super::codec::{Decoder, Encoder, MAX_PAYLOAD, invalid};
 use super::record::Row;
 use crate::model::Seq;
@@ -54,6 +56,29 @@ pub(super) fn pack(encoder: &mut Encoder, rows: &[Row]) -> io::Result<Packed> {
     kinds.into_iter().chain(tasks).chain(lengths).for_each(|number| put(&mut contents, number));
     let payloads: Vec<u8> = rows.iter().flat_map(|row| &row.payload).copied().collect();
     Ok(Packed { contents: encoder.frame(&contents)?, payloads: encoder.frame(&payloads)? })
+}
+
+impl Packed {
+    /// Writes the run with its checksum. The checksum goes first: a run without one is taken for the work of an older program.
+    pub(super) fn insert(
+        &self,
+        connection: &Connection,
+        key: i64,
+        (first, last): (i64, i64),
+    ) -> rusqlite::Result<()> {
+        let sum = segment_checksum((key, first, last), &self.contents, &self.payloads);
+        connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO segment_sum (session, first_seq, sum) VALUES (?, ?, ?)",
+            )?
+            .execute([key, first, sum])?;
+        connection
+            .prepare_cached(
+                "INSERT INTO segment (session, first_seq, last_seq, contents, payloads) VALUES (?, ?, ?, ?, ?)",
+            )?
+            .execute(params![key, first, last, self.contents, self.payloads])
+            .map(drop)
+    }
 }
 
 /// The names of kinds and tasks, each kept once.

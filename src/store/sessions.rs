@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::append;
+use super::checksum::CheckedFields;
 use super::error::{Doing, FindError, StoreError};
 use super::record::{Batch, ForkPoint, NewSession, SessionInfo, SessionSummary};
 use super::schema::{Writing, immediate};
@@ -79,11 +80,13 @@ pub(super) fn insert(
     let created = new.created_at.as_microsecond();
     let (parent, parent_seq) = parent.unzip();
     let head = parent_seq.unwrap_or(0);
+    let (id, format, visibility) = (new.id.as_str().into(), new.format.into(), 0);
+    let fixed = FixedColumns { id, created, parent, parent_seq, format, visibility };
     let added = transaction
         .execute(
-            "INSERT INTO session (id, created_at, updated_at, head_seq, parent, parent_seq, format)
-                 VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING",
-            params![new.id.as_str(), created, head, parent, parent_seq, new.format],
+            "INSERT INTO session (id, created_at, updated_at, head_seq, parent, parent_seq, format, sum)
+                 VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO NOTHING",
+            params![new.id.as_str(), created, head, parent, parent_seq, new.format, fixed.checksum()],
         )
         .doing(CREATING, database)?;
     if added == 0 {
@@ -92,6 +95,76 @@ pub(super) fn insert(
     let key = transaction.last_insert_rowid();
     write_summary(transaction, key, &new.summary).doing(CREATING, database)?;
     Ok(key)
+}
+
+/// What a session's checksum covers: everything but its head, which the events confirm, and what lists show.
+pub(super) struct FixedColumns {
+    /// Bytes, because a damaged one need not be text.
+    id: Vec<u8>,
+    created: i64,
+    parent: Option<i64>,
+    parent_seq: Option<i64>,
+    format: i64,
+    pub(super) visibility: i64,
+}
+
+impl FixedColumns {
+    pub(super) const COLUMNS: &str = "id, created_at, parent, parent_seq, format, visibility";
+
+    /// The columns above, from the first one on.
+    pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get_ref(0)?.as_bytes()?.to_vec(),
+            created: row.get(1)?,
+            parent: row.get(2)?,
+            parent_seq: row.get(3)?,
+            format: row.get(4)?,
+            visibility: row.get(5)?,
+        })
+    }
+
+    fn numbers(&self) -> [(&'static str, i64); 5] {
+        [
+            ("creation time", self.created),
+            ("parent", self.parent.unwrap_or(-1)),
+            ("fork point", self.parent_seq.unwrap_or(-1)),
+            ("format", self.format),
+            ("visibility", self.visibility),
+        ]
+    }
+
+    /// The id as far as it can be read.
+    pub(super) fn name(&self) -> String {
+        String::from_utf8_lossy(&self.id).into_owned()
+    }
+
+    pub(super) fn checksum(&self) -> i64 {
+        let texts: [(_, Option<&[u8]>); 1] = [("id", Some(&self.id))];
+        CheckedFields { numbers: &self.numbers(), texts: &texts }.checksum()
+    }
+
+    pub(super) fn difference(&self, kept: i64) -> Option<String> {
+        let texts: [(_, Option<&[u8]>); 1] = [("id", Some(&self.id))];
+        CheckedFields { numbers: &self.numbers(), texts: &texts }.difference(kept)
+    }
+}
+
+/// Shows or hides a session, or marks it for removal.
+pub(super) fn set_visibility(
+    connection: &Connection,
+    key: i64,
+    visibility: i64,
+) -> rusqlite::Result<()> {
+    let sql = format!("SELECT {} FROM session WHERE key = ?", FixedColumns::COLUMNS);
+    let found = connection.query_row(&sql, [key], FixedColumns::read).optional()?;
+    let Some(fixed) = found else { return Ok(()) };
+    let fixed = FixedColumns { visibility, ..fixed };
+    connection
+        .execute(
+            "UPDATE session SET visibility = ?, sum = ? WHERE key = ?",
+            [visibility, fixed.checksum(), key],
+        )
+        .map(drop)
 }
 
 /// Ids become names of lock files, and an imported one may be hostile.

@@ -1,21 +1,21 @@
-//! Looking after the store: removing sessions, checking that everything is there, and measuring it.
+//! Looking after the store: removing sessions, a look at the file before it is written to, and measuring it.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::checksum::NO_CHECKSUM;
 use super::database::Place;
 use super::error::{Doing, StoreError};
 use super::queue::{Job, Queue};
 use super::reader::Reader;
 use super::schema::{immediate, number};
-use super::sessions::unsigned;
-use crate::model::{Seq, SessionId};
+use super::sessions::{FixedColumns, set_visibility, unsigned};
+use crate::model::SessionId;
 
-const CHECKING: &str = "checking the database";
+pub(super) const CHECKING: &str = "checking the database";
 const REMOVING: &str = "removing a session";
 
 /// How many rows one transaction deletes, so that others get their turn.
@@ -29,23 +29,6 @@ pub enum Removal {
     Hidden {
         forks: u64,
     },
-}
-
-/// How closely to look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
-    /// The structure of the file and the sequence of every session.
-    Quick,
-    /// Indexes and constraints as well, and every stored event decoded.
-    Full,
-}
-
-/// What a check found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Integrity {
-    /// One sentence each; empty if all is well.
-    pub problems: Vec<String>,
-    pub sessions: u64,
 }
 
 /// Where the bytes are.
@@ -106,43 +89,6 @@ pub(super) fn session_bytes(reader: &Reader) -> Result<BTreeMap<SessionId, u64>,
     read().doing("measuring the sessions", database)
 }
 
-/// Asks `SQLite` about the file, then every session whether its numbers have no gap.
-pub(super) fn integrity(reader: &Reader, depth: Depth) -> Result<Integrity, StoreError> {
-    let (connection, database) = reader.connection();
-    let sql = match depth {
-        Depth::Quick => "PRAGMA quick_check(20)",
-        Depth::Full => "PRAGMA integrity_check(20)",
-    };
-    let mut problems = texts(connection, sql).doing(CHECKING, database)?;
-    problems.retain(|problem| problem != "ok");
-    let broken = reader.broken_references()?;
-    if broken > 0 {
-        problems.push(format!("{broken} rows refer to something that is not there"));
-    }
-    let sessions = spans(connection).doing(CHECKING, database)?;
-    for span in &sessions {
-        problems.extend(gap(connection, span).doing(CHECKING, database)?);
-        if depth == Depth::Full {
-            problems.extend(undecodable(reader, span)?);
-        }
-    }
-    Ok(Integrity { problems, sessions: sessions.len() as u64 })
-}
-
-/// Reads every event of a session, and says why if one cannot be read.
-fn undecodable(reader: &Reader, span: &Span) -> Result<Option<String>, StoreError> {
-    let (first, last) = (Seq(unsigned(span.first)), Seq(unsigned(span.head)));
-    let read =
-        reader.scan(&SessionId::new(&*span.id), first..=last, None, |_| ControlFlow::Continue(()));
-    match read {
-        Ok(()) => Ok(None),
-        Err(StoreError::Damaged { detail, .. }) => {
-            Ok(Some(format!("session {}: {detail}", span.id)))
-        }
-        Err(other) => Err(other),
-    }
-}
-
 /// Looks at the structure of the file before it is first written to, if that takes no more than a moment.
 pub(super) fn before_writing(connection: &Connection, database: &Path) -> Result<(), StoreError> {
     const A_MOMENT: u64 = 32 << 20;
@@ -156,47 +102,8 @@ pub(super) fn before_writing(connection: &Connection, database: &Path) -> Result
     }
 }
 
-fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+pub(super) fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
-}
-
-/// The events a session must have itself, the ones of its parents left out.
-struct Span {
-    key: i64,
-    id: String,
-    first: i64,
-    head: i64,
-}
-
-fn spans(connection: &Connection) -> rusqlite::Result<Vec<Span>> {
-    connection
-        .prepare("SELECT key, id, coalesce(parent_seq, 0) + 1, head_seq FROM session WHERE visibility < 2")?
-        .query_map([], |row| {
-            Ok(Span { key: row.get(0)?, id: row.get(1)?, first: row.get(2)?, head: row.get(3)? })
-        })?
-        .collect()
-}
-
-/// Walks over sealed runs and live rows and names the first event that is not where it should be.
-fn gap(connection: &Connection, span: &Span) -> rusqlite::Result<Option<String>> {
-    const SQL: &str = "SELECT first_seq, last_seq FROM segment WHERE session = ?1
-        UNION ALL SELECT id & 0xfffffffff, id & 0xfffffffff FROM live
-        WHERE id BETWEEN (?1 << 36) AND ((?1 + 1) << 36) - 1 ORDER BY 1";
-    let mut expected = span.first;
-    let mut statement = connection.prepare_cached(SQL)?;
-    let mut runs = statement.query([span.key])?;
-    while let Some(run) = runs.next()? {
-        let (first, last): (i64, i64) = (run.get(0)?, run.get(1)?);
-        if first != expected {
-            return Ok(Some(format!(
-                "session {}: expected event {expected}, found {first}",
-                span.id
-            )));
-        }
-        expected = last + 1;
-    }
-    let (kept, head) = (expected - 1, span.head);
-    Ok((kept != head).then(|| format!("session {}: its last event is {kept}, not {head}", span.id)))
 }
 
 /// Takes a session out of the list, for good unless forks need it. The caller holds its lease.
@@ -208,9 +115,7 @@ pub(super) fn condemn(
     immediate(connection, database, REMOVING, |transaction| {
         let forks = forks(transaction, key).doing(REMOVING, database)?;
         let visibility = if forks > 0 { 1 } else { 2 };
-        transaction
-            .execute("UPDATE session SET visibility = ? WHERE key = ?", [visibility, key])
-            .doing(REMOVING, database)?;
+        set_visibility(transaction, key, visibility).doing(REMOVING, database)?;
         Ok(if forks > 0 { Removal::Hidden { forks: unsigned(forks) } } else { Removal::Deleted })
     })
 }
@@ -236,12 +141,21 @@ pub(super) fn delete_some(connection: &Connection, place: &Place) -> Result<bool
 
 type Doomed = (i64, String, Option<i64>);
 
+/// A session that is marked for removal. One whose mark may be a flipped bit is not touched.
 fn doomed(connection: &Connection) -> rusqlite::Result<Option<Doomed>> {
-    connection
-        .query_row("SELECT key, id, parent FROM session WHERE visibility = 2 LIMIT 1", [], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })
-        .optional()
+    let sql = format!(
+        "SELECT {}, key, sum FROM session WHERE visibility = 2 ORDER BY key",
+        FixedColumns::COLUMNS
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let (fixed, sum) = (FixedColumns::read(row)?, row.get(7)?);
+        if sum == NO_CHECKSUM || fixed.difference(sum).is_none() {
+            return Ok(Some((row.get(6)?, fixed.name(), row.get(2)?)));
+        }
+    }
+    Ok(None)
 }
 
 fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
@@ -255,6 +169,10 @@ fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
         (
             "DELETE FROM segment WHERE session = ?1 AND first_seq IN (SELECT first_seq FROM segment WHERE session = ?1 LIMIT ?2)",
             SEGMENTS,
+        ),
+        (
+            "DELETE FROM segment_sum WHERE session = ?1 AND first_seq IN (SELECT first_seq FROM segment_sum WHERE session = ?1 LIMIT ?2)",
+            CHUNK,
         ),
         (
             "DELETE FROM checkpoint WHERE session = ?1 AND seq IN (SELECT seq FROM checkpoint WHERE session = ?1 LIMIT ?2)",
@@ -282,6 +200,7 @@ fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
 fn delete_session(connection: &Connection, key: i64, parent: Option<i64>) -> rusqlite::Result<()> {
     for sql in [
         "DELETE FROM worded WHERE session = ?",
+        "DELETE FROM unsummed WHERE session = ?",
         "DELETE FROM projected WHERE session = ?",
         "DELETE FROM plans WHERE session = ?",
         "DELETE FROM inbox WHERE session = ?",
@@ -291,13 +210,15 @@ fn delete_session(connection: &Connection, key: i64, parent: Option<i64>) -> rus
         connection.execute(sql, [key])?;
     }
     connection.execute("DELETE FROM session WHERE key = ?", [key])?;
-    connection
-        .execute(
-            "UPDATE session SET visibility = 2 WHERE key = ?1 AND visibility = 1
+    let forsaken = connection
+        .query_row(
+            "SELECT key FROM session WHERE key = ?1 AND visibility = 1
              AND NOT EXISTS (SELECT 1 FROM session WHERE parent = ?1)",
             [parent],
+            |row| row.get(0),
         )
-        .map(drop)
+        .optional()?;
+    forsaken.map_or(Ok(()), |parent| set_visibility(connection, parent, 2))
 }
 
 /// Removes a session that nobody has open.

@@ -27,7 +27,7 @@ pub(super) async fn run(what: Outside) -> Returned {
 async fn edit(text: &str, ending: &str) -> io::Result<Option<String>> {
     let path = private_file(ending, text)?;
     let ended = started("VISUAL", "EDITOR", "vi").arg(&path).status().await;
-    let left = std::fs::read(&path);
+    let left = crate::files::read_bytes(&path, crate::files::FileLimit::EDITED);
     let _ = std::fs::remove_file(&path);
     match ended {
         Ok(status) if status.success() => {

@@ -16,6 +16,7 @@ mod engine;
 mod exchange;
 mod faults;
 mod fuzz;
+mod hostile_files;
 mod leave;
 mod live_planning;
 mod models;

@@ -171,24 +171,44 @@ fn elapsed(ms: u64) -> String {
     units::elapsed(std::time::Duration::from_millis(ms))
 }
 
+/// Checks the rows of a session against their checksums, then what they mean. Rows that cannot be read are a finding.
+fn verify_session(store: &Store, id: &SessionId) -> anyhow::Result<Verification> {
+    let damages = store.damages(id)?;
+    let mut found = match records(store, id) {
+        Ok(records) => Verification::of(&records),
+        Err(error) => {
+            let unreadable = damages.is_empty().then(|| format!("{error:#}"));
+            Verification { problems: unreadable.into_iter().collect(), ..Verification::default() }
+        }
+    };
+    found.problems.splice(0..0, damages);
+    Ok(found)
+}
+
 pub(super) fn verify(shared: &Shared, session: Option<&str>) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;
     let Some(store) = app.read_store()? else { return Ok(Exit::Success) };
+    let mut out = Out::new();
+    let mut sound = true;
+    // The whole store goes first: where the list of sessions is damaged, that is said before it cannot be read.
+    if session.is_none() {
+        let integrity = store.integrity(Depth::Full)?;
+        sound &= integrity.problems.is_empty();
+        for problem in integrity.problems {
+            let line = if shared.json {
+                serde_json::json!({ "session": null, "problems": [problem] }).to_string()
+            } else {
+                format!("store: {}", text::clean_line(&problem))
+            };
+            out.line(&line)?;
+        }
+    }
     let ids = match session {
         Some(name) => vec![app::find(&store, name)?],
         None => store.list_sessions()?.into_iter().map(|info| info.id).collect(),
     };
-    let mut out = Out::new();
-    let mut sound = true;
-    if session.is_none() {
-        let integrity = store.integrity(Depth::Quick)?;
-        sound &= integrity.problems.is_empty();
-        for problem in integrity.problems {
-            out.line(&format!("store: {}", text::clean_line(&problem)))?;
-        }
-    }
     for id in ids {
-        let found = Verification::of(&records(&store, &id)?);
+        let found = verify_session(&store, &id)?;
         sound &= found.problems.is_empty();
         if shared.json {
             let mut line = serde_json::to_value(&found)?;

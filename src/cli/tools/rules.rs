@@ -8,6 +8,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 use crate::app::App;
 use crate::cli::guard::require_person;
 use crate::cli::{Exit, Out, Problem, Shared};
+use crate::files::{self, FileLimit};
 use crate::kit;
 use crate::tools::Rule;
 use crate::tools::permission::{Matching, RuleEffect};
@@ -121,7 +122,7 @@ pub(crate) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
 
 /// Changes the config file in one step.
 pub(crate) fn edit(config: &Path, change: impl FnOnce(&mut DocumentMut)) -> anyhow::Result<()> {
-    let text = match std::fs::read_to_string(config) {
+    let text = match files::read_text(config, FileLimit::CONFIG) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(error).with_context(|| format!("reading {}", config.display())),

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Prompts;
+use crate::files::{self, FileLimit};
 use crate::planning::executor::{Recipes, Source, TaskTypes};
 
 /// What agents are made of.
@@ -26,11 +27,13 @@ impl Assets {
     /// The built-in ones with `task_types/`, `recipes/` and `prompts/` of the config directory over them. What cannot
     /// be used is left out and told.
     pub fn load(config: &Path) -> (Self, Vec<String>) {
-        let (own_types, own_recipes) =
-            (files(&config.join("task_types")), files(&config.join("recipes")));
+        let mut unreadable = Vec::new();
+        let own_types = toml_files(&config.join("task_types"), &mut unreadable);
+        let own_recipes = toml_files(&config.join("recipes"), &mut unreadable);
         let (types, bad_types) = TaskTypes::with(&sources(&own_types));
         let (recipes, bad_recipes) = Recipes::with(&sources(&own_recipes));
         let (prompts, mut troubles) = Prompts::with_directory(&config.join("prompts"));
+        troubles.extend(unreadable);
         troubles.extend(bad_types.iter().chain(&bad_recipes).map(ToString::to_string));
         let assets =
             Self { types: Arc::new(types), recipes: Arc::new(recipes), prompts: Arc::new(prompts) };
@@ -39,14 +42,19 @@ impl Assets {
 }
 
 /// The TOML files of a directory by name, in order; none where there is no directory.
-fn files(directory: &Path) -> Vec<(String, String)> {
+fn toml_files(directory: &Path, troubles: &mut Vec<String>) -> Vec<(String, String)> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut found: Vec<(String, String)> = entries
         .filter_map(|entry| {
             let (path, name) = (entry.path(), entry.file_name().into_string().ok()?);
             let wanted = path.extension().is_some_and(|extension| extension == "toml");
-            let text = wanted.then(|| std::fs::read_to_string(&path))?;
-            Some((name, text.ok()?))
+            match wanted.then(|| files::read_text(&path, FileLimit::TEMPLATE))? {
+                Ok(text) => Some((name, text)),
+                Err(error) => {
+                    troubles.push(format!("{name}: {error}"));
+                    None
+                }
+            }
         })
         .collect();
     found.sort();

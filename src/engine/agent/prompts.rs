@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::files::{self, FileLimit};
 use crate::model::Digest;
 use crate::model::task::DEFAULT_ROLE;
 
@@ -63,7 +64,7 @@ impl Prompts {
             });
         let paths: Vec<String> = prompts.0.keys().cloned().chain(own_roles).collect();
         for path in paths {
-            match std::fs::read_to_string(directory.join(&path)) {
+            match files::read_text(&directory.join(&path), FileLimit::PROMPT) {
                 Ok(text) => prompts.put(&path, &text),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => troubles.push(format!("{path}: {error}")),

@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::cassette::{Cassette, Entry, Outcome, on_tape};
+use crate::files::{self, FileLimit};
 use crate::llm::{
     Delta, DeltaSink, GenerateRequest, Generated, LanguageModel, ModelError, ModelInfo,
 };
@@ -32,7 +33,7 @@ impl Recorded {
     }
 
     pub fn open(file: &Path, redactor: Redactor) -> Result<Self, ModelError> {
-        let text = std::fs::read_to_string(file).map_err(|error| {
+        let text = files::read_text(file, FileLimit::RECORDING).map_err(|error| {
             let what = format!("could not read the recording {}: {error}", file.display());
             ModelError::new("recorded", "bad_cassette", Category::Critical, what, "check the path")
         })?;

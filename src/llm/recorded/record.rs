@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::cassette::{Cassette, Entry, Outcome, on_tape, redact};
+use crate::files::{self, FileLimit};
 use crate::llm::{DeltaSink, GenerateRequest, Generated, LanguageModel, ModelError, ModelInfo};
 use crate::model::Category;
 use crate::text::Redactor;
@@ -30,7 +31,11 @@ impl Recording {
         path: &Path,
         redactor: Redactor,
     ) -> Result<Self, ModelError> {
-        let before = std::fs::read_to_string(path).unwrap_or_default();
+        let before = match files::read_text(path, FileLimit::RECORDING) {
+            Ok(before) => before,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(unwritable(path, &error)),
+        };
         if !before.trim().is_empty() {
             Cassette::parse(&before, path)?;
         }

@@ -33,8 +33,12 @@ impl Trunk {
 
     /// First and last row.
     pub(super) fn span(&self) -> (i32, i32) {
-        let ends = self.lefts.iter().chain(&self.rights);
-        ends.fold((i32::MAX, i32::MIN), |(low, high), &row| (low.min(row), high.max(row)))
+        // Both lists are sorted, and this is asked for every pair of trunks.
+        let ends = [&self.lefts, &self.rights];
+        (
+            ends.iter().filter_map(|rows| rows.first()).min().copied().unwrap_or(i32::MAX),
+            ends.iter().filter_map(|rows| rows.last()).max().copied().unwrap_or(i32::MIN),
+        )
     }
 
     /// Whether the trunk goes on above and below a row.

@@ -32,6 +32,7 @@ pub use write::write_toml;
 
 use self::decoder::Decoder;
 use super::graph::Vocabulary;
+use crate::files::{self, FileLimit};
 use crate::model::{Normalization, Plan, Severity, Violation};
 
 /// The largest plan file that is read, in bytes.
@@ -80,11 +81,14 @@ pub fn read(path: &Path) -> Result<PlanFile, PlanFileError> {
 pub fn read_text(path: &Path) -> Result<(String, String), PlanFileError> {
     let name = path.display().to_string();
     let unreadable = |source| PlanFileError::Unreadable { name: name.clone(), source };
-    let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
-    if bytes > MAX_BYTES {
-        return Err(PlanFileError::TooLarge { name, bytes, limit: MAX_BYTES });
-    }
-    let text = std::fs::read(path).map_err(unreadable)?;
+    let limit = FileLimit { what: "a plan file", bytes: MAX_BYTES };
+    let text = match files::read_bytes(path, limit) {
+        Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+            let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
+            return Err(PlanFileError::TooLarge { name, bytes, limit: MAX_BYTES });
+        }
+        read => read.map_err(unreadable)?,
+    };
     match String::from_utf8(text) {
         Ok(text) => Ok((name, text)),
         Err(error) => {

@@ -425,3 +425,29 @@ proptest! {
         }
     }
 }
+
+/// A plan on one line, as programs write it: each task waits for two before it.
+fn on_one_line(count: usize) -> String {
+    let task = |at: usize| {
+        let links: Vec<String> = (1..=2)
+            .filter_map(|back| at.checked_sub(back))
+            .map(|at| format!("\"t{at}\""))
+            .collect();
+        format!(r#"{{"id":"t{at}","description":"Task {at}","depends_on":[{}]}}"#, links.join(","))
+    };
+    let tasks: Vec<String> = (0..count).map(task).collect();
+    format!(r#"{{"tasks":[{}]}}"#, tasks.join(","))
+}
+
+#[test]
+fn a_plan_on_one_line_takes_as_much_work_for_each_task_however_many_there_are() {
+    let work = |count: usize| {
+        let text = on_one_line(count);
+        super::tree::tests::SCANNED.set(0);
+        let read = parse(&text, Format::Json, "plan.json").unwrap();
+        assert_eq!(read.plan.tasks.len(), count);
+        super::tree::tests::SCANNED.get()
+    };
+    let (few, many) = (work(250), work(1_000));
+    assert!(many <= 5 * few, "{few} bytes for 250 tasks, {many} for 1,000");
+}

@@ -104,32 +104,67 @@ pub(super) fn is_invisible(c: char) -> bool {
 }
 
 /// Line and column of a byte, both counted from 1, the column in characters.
+///
+/// A place costs the same wherever it is: characters are counted once per block, because a plan that a program wrote may be
+/// one line of megabytes, and every task and link of it has a place.
 #[derive(Debug)]
 pub(super) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
+    /// How many characters begin before each block of the text.
+    begun: Vec<usize>,
 }
+
+/// How many bytes are counted at once.
+const BLOCK: usize = 128;
 
 impl<'a> Lines<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
-        Self { text, starts }
+        let begun = text.as_bytes().chunks(BLOCK).scan(0, |begun, block| {
+            let before = *begun;
+            *begun += characters_in(block);
+            Some(before)
+        });
+        Self { text, starts, begun: begun.collect() }
     }
 
     pub(super) fn place(&self, offset: usize) -> (u32, u32) {
         let line = self.starts.partition_point(|start| *start <= offset) - 1;
         let start = self.starts[line];
-        let before = self.text.as_bytes().get(start..offset).unwrap_or_default();
-        // Bytes that continue a character do not count.
-        let column = before.iter().filter(|byte| (**byte & 0xc0) != 0x80).count();
+        let is_inside = offset <= self.text.len();
+        let column = if is_inside {
+            self.characters_before(offset) - self.characters_before(start)
+        } else {
+            0
+        };
         (line as u32 + 1, column as u32 + 1)
+    }
+
+    /// How many characters begin before a byte of the text.
+    fn characters_before(&self, offset: usize) -> usize {
+        let block = (offset / BLOCK).min(self.begun.len().saturating_sub(1));
+        let begun = self.begun.get(block).copied().unwrap_or(0);
+        begun + characters_in(&self.text.as_bytes()[(block * BLOCK).min(offset)..offset])
     }
 }
 
+/// How many characters begin in some bytes: those that continue one are left out.
+fn characters_in(bytes: &[u8]) -> usize {
+    #[cfg(test)]
+    tests::SCANNED.with(|scanned| scanned.set(scanned.get() + bytes.len()));
+    bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count()
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    thread_local! {
+        /// How many bytes were looked at for columns, in this thread.
+        pub(in crate::planning::plan_file) static SCANNED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
 
     #[test]
     fn paths_read_as_they_are_written_in_code() {
@@ -147,5 +182,21 @@ mod tests {
         assert_eq!(lines.place(2), (1, 2));
         assert_eq!(lines.place(5), (2, 1));
         assert_eq!(lines.place(99), (3, 1));
+        assert_eq!(Lines::new("").place(0), (1, 1));
+    }
+
+    #[test]
+    fn a_place_far_along_a_line_is_counted_from_the_nearest_block() {
+        let text = format!("{}\n{}", "é".repeat(1_000), "aß".repeat(5_000));
+        let lines = Lines::new(&text);
+        for (offset, _) in text.char_indices() {
+            let line = text[..offset].matches('\n').count();
+            let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+            let column = text[start..offset].chars().count();
+            SCANNED.set(0);
+            assert_eq!(lines.place(offset), (line as u32 + 1, column as u32 + 1), "{offset}");
+            assert!(SCANNED.get() <= 2 * BLOCK, "{} bytes for {offset}", SCANNED.get());
+        }
+        assert_eq!(lines.place(text.len()), (2, 10_001));
     }
 }

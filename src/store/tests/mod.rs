@@ -2,6 +2,7 @@
 
 mod child;
 mod crash;
+mod damage;
 mod failing;
 mod journal;
 mod moving;

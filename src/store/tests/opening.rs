@@ -154,7 +154,7 @@ fn a_place_that_cannot_be_made_or_is_not_there_is_named() {
 
 #[test]
 fn a_database_of_every_earlier_version_is_brought_up_to_date() {
-    for version in 0..VERSION {
+    for version in 1..VERSION {
         let dir = temporary();
         let file = dir.path().join("planwright.db");
         let old = Connection::open(&file).unwrap();
@@ -177,6 +177,49 @@ fn the_file_says_whose_it_is_and_every_commit_is_synced() {
     assert_eq!(pragma("PRAGMA synchronous"), 2);
     assert_eq!(pragma("PRAGMA foreign_keys"), 1);
     assert_eq!(pragma("PRAGMA auto_vacuum"), 2);
+}
+
+#[test]
+fn an_empty_file_is_not_taken_for_a_new_store() {
+    let dir = temporary();
+    let file = filled(&dir);
+    fs::write(&file, "").unwrap();
+    let error = refused(dir.path());
+    assert!(matches!(error, StoreError::Emptied { .. }), "{error:?}");
+    assert!(error.hint().contains("move") && error.hint().contains("nothing was changed"));
+    // Its log alone is what is left of a store as well.
+    fs::remove_file(&file).unwrap();
+    let log = dir.path().join("planwright.db-wal");
+    fs::write(&log, "what was committed last").unwrap();
+    for mode in [OpenMode::ReadOnly, OpenMode::ReadWrite] {
+        let error = Store::open(dir.path(), mode).unwrap_err();
+        assert!(matches!(error, StoreError::LogAlone { .. }), "{error:?}");
+    }
+    assert!(!file.exists());
+    assert_eq!(fs::read(&log).unwrap(), b"what was committed last");
+    // Moved away, as the message proposes, a new store is made.
+    fs::remove_file(&log).unwrap();
+    append(&start(&open(&dir), "a1"), 1..=3);
+}
+
+#[test]
+fn what_a_cut_creation_leaves_is_removed_and_never_has_the_final_name() {
+    let dir = temporary();
+    allow(dir.path(), 0o700);
+    // No process has this number.
+    let left = dir.path().join("planwright.db.new-4194305-0");
+    fs::write(&left, "").unwrap();
+    fs::write(dir.path().join("planwright.db.new-4194305-0-wal"), "").unwrap();
+    let store = open(&dir);
+    append(&start(&store, "a1"), 1..=3);
+    drop(store);
+    let mut names: Vec<_> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names.retain(|name| !name.ends_with("-wal") && !name.ends_with("-shm"));
+    assert_eq!(names, ["locks", "planwright.db"]);
 }
 
 /// What a process leaves that ended while it made the file: a page and a journal that has to be rolled back.

@@ -203,7 +203,7 @@ fn in_own_mounts(script: &str) -> Option<Output> {
 #[test]
 fn a_disk_that_fills_up_stops_the_session_and_room_lets_it_go_on() {
     let place = Place::new();
-    let lines = "seq 1 60000; echo done >> done.txt";
+    let lines = "seq 1 400000; echo done >> done.txt";
     place.plan(&format!(
         "title = \"Much to say\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrepeat = \"safe\"\nrun = {{ shell = \"{lines}\" }}\n"
     ));

@@ -85,3 +85,101 @@ fn a_database_without_permission_is_refused_by_every_command() {
     }
     assert_eq!(std::fs::read(&database).unwrap()[..100], before[..100]);
 }
+
+#[test]
+fn an_empty_database_file_is_refused_by_every_command_and_left_alone() {
+    let place = filled();
+    let database = place.data().join("planwright.db");
+    std::fs::write(&database, "").unwrap();
+    for args in [
+        &["run", "../plan.toml", "--headless", "--yes"][..],
+        &["resume", "last", "--headless"],
+        &["sessions", "list"],
+        &["sessions", "verify"],
+    ] {
+        let output = place.run(args);
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {words}");
+        assert!(words.contains("is empty (0 bytes)") && words.contains("move"), "{words}");
+        assert_eq!(std::fs::metadata(&database).unwrap().len(), 0, "{args:?} wrote to it");
+    }
+}
+
+/// Every session of a store, with all of its events.
+fn journals(data: &std::path::Path) -> Vec<(String, Vec<planwright::store::Row>)> {
+    let store = Store::open(data, OpenMode::ReadOnly).unwrap();
+    let reader = store.reader().unwrap();
+    let mut all: Vec<_> = store
+        .list_sessions()
+        .unwrap()
+        .into_iter()
+        .map(|info| {
+            let rows = reader.rows(&info.id, Seq(1)..=Seq(u64::MAX)).unwrap();
+            (info.id.to_string(), rows)
+        })
+        .collect();
+    all.sort_by(|one, other| one.0.cmp(&other.0));
+    all
+}
+
+/// A store with a sealed session and a copy of it that is still live: the bytes of its database.
+fn sealed_and_live(place: &Place) -> Vec<u8> {
+    let (_, rows) = journals(&place.data()).pop().unwrap();
+    let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
+    let id = planwright::model::SessionId::new("copy");
+    let new = planwright::store::NewSession {
+        id: id.clone(),
+        created_at: rows[0].at,
+        format: 1,
+        parent: None,
+        summary: planwright::store::SessionSummary::default(),
+    };
+    store.create_session(new).unwrap();
+    let journal = store.acquire(&id).unwrap();
+    journal.append_blocking(planwright::store::Batch::of(rows)).unwrap().wait().unwrap();
+    let compact = place.dir.path().join("compact.db");
+    let connection = rusqlite::Connection::open(place.data().join("planwright.db")).unwrap();
+    connection.execute("VACUUM INTO ?", [compact.to_str().unwrap()]).unwrap();
+    std::fs::read(compact).unwrap()
+}
+
+/// A bit flipped inside the payload of a live event or of a sealed run: `sessions verify` fails and names it.
+#[test]
+fn verify_names_a_bit_flipped_in_the_journal() {
+    let place = filled();
+    let whole = sealed_and_live(&place);
+    let other = Place::new();
+    std::fs::create_dir(other.data()).unwrap();
+    std::fs::set_permissions(other.data(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let database = other.data().join("planwright.db");
+    let put = |bytes: &[u8]| {
+        std::fs::write(&database, bytes).unwrap();
+        std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    put(&whole);
+    let sound = other.run(&["sessions", "verify"]);
+    assert!(sound.status.success(), "{}", String::from_utf8_lossy(&sound.stdout));
+    let live: Vec<Vec<u8>> = journals(&other.data())
+        .into_iter()
+        .filter(|(id, _)| id == "copy")
+        .flat_map(|(_, rows)| rows)
+        .map(|row| row.payload)
+        .filter(|payload| payload.len() < 1_000)
+        .collect();
+    let damages = times("PLANWRIGHT_DAMAGES", 12) as usize;
+    for number in 0..damages {
+        let payload = &live[number * 7 % live.len()];
+        let at = whole.windows(payload.len()).rposition(|window| window == payload).unwrap();
+        let mut bytes = whole.clone();
+        bytes[at + number * 31 % payload.len()] ^= 1 << (number % 8);
+        put(&bytes);
+        let output = other.run(&["sessions", "verify"]);
+        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "damage {number} at {at}: {words}");
+        assert!(words.contains("session copy: event "), "damage {number} at {at}: {words}");
+        assert!(words.contains("one bit of its payload was flipped"), "{words}");
+        let named = other.run(&["sessions", "verify", "copy"]);
+        assert_eq!(named.status.code(), Some(1), "a session that is named is checked as closely");
+    }
+    println!("{damages} bits flipped, {damages} named");
+}

@@ -1,0 +1,227 @@
+//! Checksums of journal rows, sealed runs and sessions, and what a wrong one tells about the damage.
+//!
+//! A checksum is a CRC-32 over every column of a row, its place in the journal included: a row that was moved to another
+//! session or number has a wrong one. CRC-32 finds every single flipped bit and every burst of up to 32 bits, and because
+//! it is linear the difference between two checksums tells which single bit was flipped.
+
+use crc32fast::Hasher;
+
+/// Stands for "written without a checksum", by a version that had none. No CRC-32 is negative.
+pub(super) const NO_CHECKSUM: i64 = -1;
+
+/// The most numbers and texts of a row together.
+const MOST_FIELDS: usize = 9;
+
+/// The columns of a row, named for messages. Numbers come first, then the length of each text, then the texts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CheckedFields<'a> {
+    pub(super) numbers: &'a [(&'static str, i64)],
+    /// `None` is a null, which differs from an empty text.
+    pub(super) texts: &'a [(&'static str, Option<&'a [u8]>)],
+}
+
+impl CheckedFields<'_> {
+    /// The checksum as the database keeps it.
+    pub(super) fn checksum(&self) -> i64 {
+        let mut hasher = Hasher::new();
+        let (head, length) = self.head();
+        hasher.update(&head[..length]);
+        for (_, text) in self.texts {
+            hasher.update(text.unwrap_or_default());
+        }
+        hasher.finalize().into()
+    }
+
+    /// Numbers and lengths side by side, so that the short fields cost one pass.
+    fn head(&self) -> ([u8; MOST_FIELDS * 8], usize) {
+        let numbers = self.numbers.iter().map(|(_, number)| *number);
+        let lengths =
+            self.texts.iter().map(|(_, text)| text.map_or(0, |text| text.len() as i64 + 1));
+        let mut head = [0; MOST_FIELDS * 8];
+        let mut length = 0;
+        for (place, number) in head.chunks_exact_mut(8).zip(numbers.chain(lengths)) {
+            place.copy_from_slice(&number.to_le_bytes());
+            length += 8;
+        }
+        (head, length)
+    }
+
+    /// Compares with the kept checksum and says what differs, if anything does.
+    pub(super) fn difference(&self, kept: i64) -> Option<String> {
+        let found = self.checksum();
+        if kept == found {
+            return None;
+        }
+        let Ok(kept) = u32::try_from(kept) else {
+            return Some("its checksum is no checksum".into());
+        };
+        let syndrome = kept ^ found as u32;
+        if syndrome.is_power_of_two() {
+            return Some("one bit of its checksum was flipped".into());
+        }
+        let name = self.flipped_byte(syndrome).map(|byte| self.field_at(byte));
+        Some(name.map_or_else(
+            || "it is not what was written".into(),
+            |name| format!("one bit of its {name} was flipped"),
+        ))
+    }
+
+    fn length(&self) -> usize {
+        let texts = self.texts.iter().map(|(_, text)| text.map_or(0, <[u8]>::len)).sum::<usize>();
+        (self.numbers.len() + self.texts.len()) * 8 + texts
+    }
+
+    /// The byte in which a single flipped bit explains the difference, counted from the first.
+    ///
+    /// A flipped bit changes the checksum by the remainder of that bit followed by as many zero bytes as come after it; the
+    /// remainders of the eight bits of a byte are carried from the last byte to the first.
+    fn flipped_byte(&self, syndrome: u32) -> Option<usize> {
+        let mut remainders: [u32; 8] = std::array::from_fn(|bit| TABLE[1 << bit]);
+        (0..self.length()).rev().find(|_| {
+            let is_it = remainders.contains(&syndrome);
+            for remainder in &mut remainders {
+                *remainder = TABLE[(*remainder & 0xff) as usize] ^ (*remainder >> 8);
+            }
+            is_it
+        })
+    }
+
+    fn field_at(&self, byte: usize) -> &'static str {
+        let numbers = self.numbers.iter().map(|(name, _)| (*name, 8));
+        let lengths = self.texts.iter().map(|(name, _)| (*name, 8));
+        let texts = self.texts.iter().map(|(name, text)| (*name, text.map_or(0, <[u8]>::len)));
+        let mut end = 0;
+        let mut fields = numbers.chain(lengths).chain(texts);
+        fields
+            .find_map(|(name, length)| {
+                end += length;
+                (byte < end).then_some(name)
+            })
+            .unwrap_or("content")
+    }
+}
+
+/// The remainders of single bytes for the polynomial of CRC-32 (IEEE 802.3), least significant bit first.
+const TABLE: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut remainder = byte as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            let carry = remainder & 1 == 1;
+            remainder >>= 1;
+            if carry {
+                remainder ^= 0xedb8_8320;
+            }
+            bit += 1;
+        }
+        table[byte] = remainder;
+        byte += 1;
+    }
+    table
+};
+
+/// A live row as it is stored: its payload may be compressed.
+pub(super) fn live_checksum(
+    (id, at, codec): (i64, i64, i64),
+    kind: &str,
+    task: Option<&str>,
+    payload: &[u8],
+) -> i64 {
+    let numbers = [("number", id), ("time", at), ("codec", codec)];
+    let texts = live_texts(kind.as_bytes(), task.map(str::as_bytes), payload);
+    CheckedFields { numbers: &numbers, texts: &texts }.checksum()
+}
+
+pub(super) fn live_texts<'a>(
+    kind: &'a [u8],
+    task: Option<&'a [u8]>,
+    payload: &'a [u8],
+) -> [(&'static str, Option<&'a [u8]>); 3] {
+    [("kind", Some(kind)), ("task", task), ("payload", Some(payload))]
+}
+
+/// Where a sealed run belongs: session, first and last number.
+pub(super) type SegmentPlace = (i64, i64, i64);
+
+/// The checksum of a sealed run as it is stored.
+pub(super) fn segment_checksum(place: SegmentPlace, contents: &[u8], payloads: &[u8]) -> i64 {
+    let (numbers, texts) = (segment_numbers(place), segment_texts(contents, payloads));
+    CheckedFields { numbers: &numbers, texts: &texts }.checksum()
+}
+
+/// What of a sealed run differs from what was written.
+pub(super) fn segment_difference(
+    place: SegmentPlace,
+    contents: &[u8],
+    payloads: &[u8],
+    kept: i64,
+) -> Option<String> {
+    let (numbers, texts) = (segment_numbers(place), segment_texts(contents, payloads));
+    CheckedFields { numbers: &numbers, texts: &texts }.difference(kept)
+}
+
+fn segment_numbers((key, first, last): SegmentPlace) -> [(&'static str, i64); 3] {
+    [("session", key), ("first number", first), ("last number", last)]
+}
+
+fn segment_texts<'a>(
+    contents: &'a [u8],
+    payloads: &'a [u8],
+) -> [(&'static str, Option<&'a [u8]>); 2] {
+    [("table of events", Some(contents)), ("payloads", Some(payloads))]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn difference(payload: &[u8], task: Option<&[u8]>, kept: i64) -> Option<String> {
+        let numbers = [("number", 7), ("time", 1_700_000), ("codec", 0)];
+        let texts = live_texts(b"task.started", task, payload);
+        CheckedFields { numbers: &numbers, texts: &texts }.difference(kept)
+    }
+
+    #[test]
+    fn a_null_differs_from_an_empty_text_and_fields_do_not_run_into_each_other() {
+        let sum = |kind, task, payload: &[u8]| live_checksum((7, 1, 0), kind, task, payload);
+        let all = [
+            sum("ab", Some(""), b"c"),
+            sum("ab", None, b"c"),
+            sum("a", Some("b"), b"c"),
+            sum("a", None, b"bc"),
+        ];
+        for (place, one) in all.iter().enumerate() {
+            assert!(all[place + 1..].iter().all(|other| other != one));
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_of_the_checksum_itself_is_told_from_one_of_the_row() {
+        let kept = live_checksum((7, 1_700_000, 0), "task.started", None, b"{}");
+        assert_eq!(difference(b"{}", None, kept), None);
+        let words = difference(b"{}", None, kept ^ 0x400).unwrap();
+        assert_eq!(words, "one bit of its checksum was flipped");
+        let words = difference(b"[]", Some(b"x"), kept).unwrap();
+        assert_eq!(words, "it is not what was written");
+        assert!(difference(b"{}", None, 1 << 40).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn every_flipped_bit_is_found_and_its_field_named(
+            payload in prop::collection::vec(any::<u8>(), 1..300),
+            place in any::<prop::sample::Index>(),
+            bit in 0..8_u8,
+        ) {
+            let kept = live_checksum((7, 1_700_000, 0), "task.started", Some("a"), &payload);
+            let mut damaged = payload.clone();
+            damaged[place.index(payload.len())] ^= 1 << bit;
+            let words = difference(&damaged, Some(b"a"), kept);
+            prop_assert_eq!(words.as_deref(), Some("one bit of its payload was flipped"));
+        }
+    }
+}
