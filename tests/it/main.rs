@@ -15,6 +15,7 @@ mod engine;
 mod exchange;
 mod faults;
 mod fuzz;
+mod hostile_servers;
 mod leave;
 mod live_planning;
 mod models;
