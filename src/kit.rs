@@ -86,6 +86,10 @@ impl Pins for StoreServices {
         let hash = self.read(|reader| reader.pin(tool)).ok().flatten()?;
         serde_json::from_value(hash.into()).ok()
     }
+
+    fn approved_definition(&self, tool: &str) -> Option<String> {
+        self.read(|reader| reader.pin_definition(tool)).ok().flatten()
+    }
 }
 
 /// What a concluded call leaves in the store. `scope` is the session, or the workspace of a call from the command line.
@@ -114,7 +118,9 @@ fn side_write(write: &StoreWrite, scope: &str) -> SideWrite {
             latency_ms: seen.latency_ms,
             code: seen.code,
         }),
-        StoreWrite::Pin { tool, hash } => SideWrite::Pin { tool, hash: hash.as_str().to_owned() },
+        StoreWrite::Pin { tool, hash, definition } => {
+            SideWrite::Pin { tool, hash: hash.as_str().to_owned(), definition }
+        }
     }
 }
 

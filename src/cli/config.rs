@@ -130,7 +130,7 @@ fn trust(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<()> {
         out.line(&clean_line(&format!("{}  {}", row.name, value_words(&row.value))))?;
     }
     let (tool, hash) = (standing.config.trust_name(), standing.config.hash.as_str().to_owned());
-    app.open_store()?.keep(vec![SideWrite::Pin { tool, hash }])?;
+    app.open_store()?.keep(vec![SideWrite::Pin { tool, hash, definition: None }])?;
     let path = standing.config.path.display();
     out.line(&clean_line(&format!("{path} counts in full from now on; a change asks again")))?;
     Ok(())

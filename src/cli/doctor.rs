@@ -63,6 +63,7 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
     }
     checks.push(tools::sandbox(&crate::tools::sandbox::Sandbox::of_this_program()));
     checks.push(tools::tools(&kit::tool_settings(&app.settings)));
+    super::descriptors::check_open_files()?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let models = app.models();

@@ -1,8 +1,10 @@
 //! `planwright` alone: the saved sessions, what is due today, and a box for a goal.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use anyhow::Context;
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
@@ -243,9 +245,13 @@ fn feed(app: &Arc<App>, first: HomeView) -> HomeFeed {
         }
         while let Some(wish) = wanted.recv().await {
             let removes = matches!(wish, HomeWish::Remove(_));
-            let message = match fulfil(&app, wish).await {
-                Ok(message) => message,
-                Err(error) => one_line(&error),
+            // A panic here must not end the task: nobody awaits it, and every later wish would wait for ever.
+            let message = match AssertUnwindSafe(fulfil(&app, wish)).catch_unwind().await {
+                Ok(Ok(message)) => message,
+                Ok(Err(error)) => one_line(&error),
+                Err(_) => {
+                    "that failed with an internal error; nothing else was affected".to_owned()
+                }
             };
             if removes {
                 bytes = sizes(&app).unwrap_or(bytes);

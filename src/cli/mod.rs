@@ -4,6 +4,7 @@ mod answer;
 mod check;
 mod config;
 mod demo;
+mod descriptors;
 mod diff;
 mod doctor;
 mod documents;

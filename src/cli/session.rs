@@ -9,6 +9,7 @@ use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::descriptors::check_open_files;
 use super::{Exit, Out, Problem, Shared};
 use crate::app::desk::bookmarks;
 use crate::app::{self, App, Taking};
@@ -62,6 +63,7 @@ impl Lines for Printed {
 
 /// Runs async code for one command.
 pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    check_open_files()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

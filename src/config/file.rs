@@ -3,7 +3,9 @@
 mod agents;
 mod models;
 mod planning;
+mod ranges;
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item, TableLike};
@@ -21,6 +23,8 @@ pub enum ConfigError {
     Unknown { path: PathBuf, line: usize, name: String, nearest: Option<String> },
     #[error("{}:{line}: `{name}` must be {expected}", path.display())]
     Value { path: PathBuf, line: usize, name: String, expected: &'static str },
+    #[error("{}:{line}: `{name}` is {value}, but must be a whole number from {low} to {high}", path.display())]
+    Range { path: PathBuf, line: usize, name: String, value: String, low: u64, high: u64 },
 }
 
 fn did_you_mean(nearest: Option<&str>) -> String {
@@ -225,11 +229,25 @@ impl Reader<'_> {
     }
 
     pub(super) fn positive(&self, name: &str, item: &Item) -> Result<Sourced<u64>, ConfigError> {
+        let range = ranges::range_of(name);
         item.as_integer()
             .and_then(|number| u64::try_from(number).ok())
-            .filter(|number| *number > 0)
+            .filter(|number| range.contains(number))
             .map(|number| self.sourced(number))
-            .ok_or_else(|| self.wrong(name, item, "a number above 0"))
+            .ok_or_else(|| self.out_of_range(name, item, &range))
+    }
+
+    fn out_of_range(&self, name: &str, item: &Item, range: &RangeInclusive<u64>) -> ConfigError {
+        let written = item.to_string();
+        ConfigError::Range {
+            path: self.path.to_owned(),
+            line: self.line(item),
+            name: name.to_owned(),
+            value: crate::text::truncate_end(&crate::text::clean_line(written.trim()), 40)
+                .into_owned(),
+            low: *range.start(),
+            high: *range.end(),
+        }
     }
 
     fn share(&self, name: &str, item: &Item) -> Result<Sourced<f64>, ConfigError> {
@@ -243,9 +261,9 @@ impl Reader<'_> {
     fn dollars(&self, name: &str, item: &Item) -> Result<Sourced<f64>, ConfigError> {
         item.as_float()
             .or_else(|| item.as_integer().map(|whole| whole as f64))
-            .filter(|dollars| dollars.is_finite() && *dollars >= 0.0)
+            .filter(|dollars| (0.0..=1e9).contains(dollars))
             .map(|dollars| self.sourced(dollars))
-            .ok_or_else(|| self.wrong(name, item, "an amount in dollars"))
+            .ok_or_else(|| self.wrong(name, item, "an amount in dollars, from 0 to 1000000000"))
     }
 
     pub(super) fn wrong(&self, name: &str, item: &Item, expected: &'static str) -> ConfigError {

@@ -24,6 +24,7 @@ pub enum TakeUp {
 /// Ends the processes of attempts that outlived the run that started them. Comes before anything else on taking up.
 pub fn end_leftovers(session: &SessionId, state: &SessionState) -> Leftovers {
     let mut leftovers = Leftovers::new();
+    process::end_orphaned_servers();
     for task in 0..state.tasks.len() {
         let row = state.tasks.row(task);
         if row.status == TaskStatus::Running {

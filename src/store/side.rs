@@ -18,6 +18,9 @@ use crate::model::SessionId;
 const WRITING: &str = "writing what tools keep";
 const READING: &str = "reading what tools keep";
 
+/// The scope of definitions of approved tools among the outputs; no session and no workspace is called like this.
+const PIN_SCOPE: &str = "tool_pin";
+
 /// How many calls of each tool are kept. What older ones taught no longer shows in any figure.
 const CALLS_KEPT: i64 = 500;
 
@@ -34,6 +37,8 @@ pub enum SideWrite {
     Pin {
         tool: String,
         hash: String,
+        /// What was approved, in full, where it is worth comparing with later.
+        definition: Option<String>,
     },
     Output {
         scope: String,
@@ -98,18 +103,17 @@ pub(super) fn apply(
             params![key, text, tags.join("\n"), now],
         ),
         SideWrite::ToolCall(row) => record(connection, row, now),
-        SideWrite::Pin { tool, hash } => connection.execute(
-            "INSERT OR REPLACE INTO tool_pin (tool, hash, at) VALUES (?, ?, ?)",
-            params![tool, hash, now],
-        ),
-        SideWrite::Output { scope, call, text } => {
-            let (codec, payload) = encoder
-                .encode(text.as_bytes())
-                .map_err(|error| StoreError::io("compressing for", database, error))?;
+        SideWrite::Pin { tool, hash, definition } => {
+            if let Some(text) = definition {
+                put_output(connection, database, encoder, (PIN_SCOPE, tool), text)?;
+            }
             connection.execute(
-                "INSERT OR REPLACE INTO tool_output (scope, call, at, codec, payload) VALUES (?, ?, ?, ?, ?)",
-                params![scope, call, now, codec, payload],
+                "INSERT OR REPLACE INTO tool_pin (tool, hash, at) VALUES (?, ?, ?)",
+                params![tool, hash, now],
             )
+        }
+        SideWrite::Output { scope, call, text } => {
+            return put_output(connection, database, encoder, (scope, call), text);
         }
         SideWrite::Todo { scope, list } => connection.execute(
             "INSERT OR REPLACE INTO todo_list (scope, list) VALUES (?, ?)",
@@ -120,6 +124,25 @@ pub(super) fn apply(
         }
     };
     done.doing(WRITING, database).map(drop)
+}
+
+fn put_output(
+    connection: &Connection,
+    database: &Path,
+    encoder: &mut Encoder,
+    (scope, call): (&str, &str),
+    text: &str,
+) -> Result<(), StoreError> {
+    let (codec, payload) = encoder
+        .encode(text.as_bytes())
+        .map_err(|error| StoreError::io("compressing for", database, error))?;
+    connection
+        .execute(
+            "INSERT OR REPLACE INTO tool_output (scope, call, at, codec, payload) VALUES (?, ?, ?, ?, ?)",
+            params![scope, call, micros_now(), codec, payload],
+        )
+        .doing(WRITING, database)
+        .map(drop)
 }
 
 fn record(connection: &Connection, row: &ToolCallRow, now: i64) -> rusqlite::Result<usize> {
@@ -209,6 +232,12 @@ impl Reader {
     /// What was approved of a foreign tool.
     pub fn pin(&self, tool: &str) -> Result<Option<String>, StoreError> {
         self.text("SELECT hash FROM tool_pin WHERE tool = ?", tool)
+    }
+
+    /// What was approved, in full. Whoever reads it checks it against the hash: a program that does not know of this
+    /// text replaces the hash alone.
+    pub fn pin_definition(&self, tool: &str) -> Result<Option<String>, StoreError> {
+        self.tool_output(PIN_SCOPE, tool)
     }
 
     pub fn todo_list(&self, scope: &str) -> Result<Option<String>, StoreError> {

@@ -174,6 +174,11 @@ pub struct MemoryHit {
 pub trait Pins: Send + Sync {
     /// The hash that was approved for a tool.
     fn approved(&self, tool: &str) -> Option<crate::model::Digest>;
+
+    /// The definition that was stored with the approval, if it was.
+    fn approved_definition(&self, _tool: &str) -> Option<String> {
+        None
+    }
 }
 
 /// What the program offers to tools. Whatever is missing makes a tool say that it is not available.

@@ -405,7 +405,17 @@ impl Toolbox {
             }));
         }
         if let Some(pin) = prepared.resolved.pin.as_ref().filter(|_| prepared.approved) {
-            answer.writes.push(StoreWrite::Pin { tool: meta.name.clone(), hash: pin.hash.clone() });
+            // A text with a secret in it is not stored; then a change cannot show the difference.
+            let definition = prepared
+                .tool
+                .definition()
+                .map(super::mcp::ToolDefinition::to_stored)
+                .filter(|text| redactor.redact(text) == *text);
+            answer.writes.push(StoreWrite::Pin {
+                tool: meta.name.clone(),
+                hash: pin.hash.clone(),
+                definition,
+            });
         }
         Conclusion {
             call: call.id.clone(),

@@ -21,6 +21,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// What the program that offers it says it is, for tools of other programs.
+    fn definition(&self) -> Option<&super::mcp::ToolDefinition> {
+        None
+    }
+
     /// Carries the call out. What goes wrong is part of the answer.
     fn call<'a>(
         &'a self,
@@ -92,6 +97,9 @@ pub enum StoreWrite {
     Pin {
         tool: String,
         hash: Digest,
+        /// What was approved, to be compared with what the tool becomes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        definition: Option<String>,
     },
 }
 

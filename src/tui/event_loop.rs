@@ -2,18 +2,20 @@
 //!
 //! It sleeps until one of them comes; an idle screen never wakes up.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use ratatui::buffer::Buffer;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::frame_limiter::{FRAME, FrameLimiter};
 use super::input::{Input, Typed, is_gone};
-use super::outside;
-use super::session::{Flow, Message, Outside, Screen};
+use super::outside::{self, ProgramEnd};
+use super::session::{Flow, Message, Outside, Returned, Screen};
 use super::terminal::{TerminalGuard, is_job};
 use super::{ExitReason, KeyError, Look, TuiError};
 use crate::model::Seq;
@@ -95,7 +97,7 @@ pub(crate) async fn run(
         return Ok(reason);
     }
     loop {
-        if let Some(reason) = looping.outside(app).await? {
+        if let Some(reason) = looping.outside(app, &mut signals).await? {
             return Ok(reason);
         }
         if let Some(reason) = looping.frame(app)? {
@@ -176,7 +178,11 @@ impl Loop {
     }
 
     /// Lets the terminal or another program do what the screen asks for.
-    async fn outside(&mut self, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
+    async fn outside(
+        &mut self,
+        app: &mut impl App,
+        signals: &mut Signals,
+    ) -> Result<Option<ExitReason>, TuiError> {
         while let Some(what) = app.take_outside() {
             let done = match &what {
                 Outside::Copy { text } => self.guard.write(&outside::clipboard(text)),
@@ -185,7 +191,10 @@ impl Loop {
                     // Nobody but the program reads the terminal meanwhile.
                     self.input = None;
                     self.guard.give_back();
-                    let returned = outside::run(what).await;
+                    let returned = match run_program(what, signals).await {
+                        Ok(returned) => returned,
+                        Err(reason) => return Ok(Some(reason)),
+                    };
                     if let Some(reason) = self.listen()? {
                         return Ok(Some(reason));
                     }
@@ -303,6 +312,56 @@ impl Loop {
                 self.looks = None;
                 Next::Nothing
             },
+        }
+    }
+}
+
+/// Runs an editor or a pager. A signal to end that comes meanwhile ends it as well, and then this program; keys that
+/// make signals belong to the program that has the terminal.
+async fn run_program(what: Outside, signals: &mut Signals) -> Result<Returned, ExitReason> {
+    let cancel = CancellationToken::new();
+    let running = outside::run(what, &cancel);
+    tokio::pin!(running);
+    let mut ending = None;
+    let end = loop {
+        tokio::select! {
+            biased;
+            end = &mut running => break end,
+            signal = signals.next(), if ending.is_none() => match signal {
+                Next::Exit(ExitReason::Signal(name @ ("SIGTERM" | "SIGHUP"))) => {
+                    ending = Some(name);
+                    cancel.cancel();
+                }
+                // The program stopped itself; this one stops with it, so that the shell gets the terminal.
+                Next::Suspend if is_job() => {
+                    let own = rustix::process::getpid();
+                    let _ = rustix::process::kill_process(own, rustix::process::Signal::STOP);
+                }
+                _ => {}
+            },
+        }
+    };
+    // What came in the same moment as the end: a key of the program's, or a signal for this one.
+    while let Some(signal) = signals.next().now_or_never() {
+        if let Next::Exit(ExitReason::Signal(name @ ("SIGTERM" | "SIGHUP"))) = signal {
+            ending = Some(name);
+        }
+    }
+    match (end, ending) {
+        (ProgramEnd::Returned(returned), None) => Ok(returned),
+        // The person left the editor in the same moment; what they wrote is not used any more.
+        (ProgramEnd::Returned(_), Some(name)) => Err(ExitReason::Signal(name)),
+        (ProgramEnd::Ended { kept }, name) => {
+            let name = name.unwrap_or("SIGTERM");
+            if let Some(path) = kept {
+                let path = crate::text::clean_line(&path.to_string_lossy()).into_owned();
+                // The terminal is given back already; where it is gone nobody can read this.
+                let _ = writeln!(
+                    io::stderr(),
+                    "{name} ended your editor; what it had saved is in {path}"
+                );
+            }
+            Err(ExitReason::Signal(name))
         }
     }
 }

@@ -331,3 +331,37 @@ fn records(store: &Store, id: &SessionId) -> Vec<Record> {
     let head = history.head().unwrap();
     (1..=head.0).map(|seq| history.record(planwright::model::Seq(seq)).unwrap().unwrap()).collect()
 }
+
+/// A panic in the code around a model must come back as the end of the stage, not as a session that waits for ever.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_in_a_stage_ends_the_stage_with_its_message() {
+    let bench = Bench::new();
+    let id = left_behind(&bench.store, "panicking", &[]);
+    let model = Offline::new("broken", Arc::new(|_| panic!("the adapter broke")));
+    let journal = bench.store.acquire(&id).unwrap();
+    let handle =
+        engine::start(journal, SessionState::default(), opening(), options(Arc::new(model), 0));
+    let mut head = handle.head.clone();
+    let told = async {
+        loop {
+            head.borrow_and_update();
+            let mut past = history(&bench.store, &id);
+            let last = past.head().unwrap();
+            let records = past.following(planwright::model::Seq::START, last).unwrap();
+            let said = records.iter().find_map(|record| match &record.event {
+                Event::Planning(PlanningEvent::Troubled { what }) => Some(what.clone()),
+                _ => None,
+            });
+            let state = durable(&bench.store, &id);
+            if let Some(what) = said
+                && (state.planning.is_over() || state.requests.oldest().is_some())
+            {
+                return what;
+            }
+            head.changed().await.expect("the session goes on until it is told");
+        }
+    };
+    let what = tokio::time::timeout(std::time::Duration::from_secs(60), told).await.unwrap();
+    assert!(what.contains("internal error: the adapter broke"), "{what}");
+    drop(handle.commands);
+}

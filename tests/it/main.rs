@@ -17,6 +17,7 @@ mod exchange;
 mod faults;
 mod fuzz;
 mod hostile_files;
+mod hostile_servers;
 mod leave;
 mod live_planning;
 mod models;

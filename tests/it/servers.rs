@@ -230,10 +230,11 @@ async fn an_agent_in_a_session_sees_and_calls_the_tools_of_a_server() {
     let acts = vec![Format::OpenAi.stream(call), Format::OpenAi.stream(done)];
     let model = ModelServer::start(acts).await;
     let command: Vec<String> = small_command().iter().map(|word| format!("{word:?}")).collect();
+    let tag = std::process::id();
     let config = format!(
         "provider = \"mock\"\nprotocol = \"tools\"\n\
          [providers.mock]\nkind = \"openai\"\nbase_url = \"{}/v1\"\nmodel = \"m\"\napi_key_cmd = \"echo a-key-for-tests\"\nconsent = true\n\
-         [mcp.small]\ncommand = [{}]\nset = {{ SMALL_SERVER = \"Says a word twice\" }}\n\
+         [mcp.small]\ncommand = [{}]\nset = {{ SMALL_SERVER = \"Says a word twice\", SESSION_TEST = \"{tag}\" }}\n\
          [[permissions.allow]]\ntool = \"mcp.small.twice\"\n",
         model.url,
         command.join(", ")
@@ -259,6 +260,6 @@ async fn an_agent_in_a_session_sees_and_calls_the_tools_of_a_server() {
     if !std::path::Path::new("/proc/self/environ").exists() {
         return not_tested("this system does not tell which processes run");
     }
-    let left = planwright::tools::process::end_leftovers("mcp/small");
+    let left = crate::hostile_servers::processes_with(&format!("SESSION_TEST={tag}"));
     assert!(left.is_empty(), "the server ends with the session: {left:?}");
 }

@@ -44,14 +44,18 @@ impl Place {
     }
 
     pub fn run(&self, args: &[&str]) -> Output {
-        std::process::Command::new(PROGRAM)
+        self.command(args).output().unwrap()
+    }
+
+    pub fn command(&self, args: &[&str]) -> std::process::Command {
+        let mut command = std::process::Command::new(PROGRAM);
+        command
             .args(args)
             .current_dir(self.work())
             .env("PLANWRIGHT_DATA_DIR", self.dir.path().join("data"))
             .env("PLANWRIGHT_CONFIG", self.dir.path().join("config.toml"))
-            .stdin(std::process::Stdio::null())
-            .output()
-            .unwrap()
+            .stdin(std::process::Stdio::null());
+        command
     }
 
     pub fn call(&self, tool: &str, args: &Value) -> (i32, Value) {
@@ -166,7 +170,8 @@ fn a_tool_that_fails_loses_its_place() {
 pub struct Standby {
     pub rules: Vec<Rule>,
     pub answers: std::sync::Mutex<Vec<PermissionAnswer>>,
-    pub pins: std::sync::Mutex<BTreeMap<String, planwright::model::Digest>>,
+    pub pins: std::sync::Mutex<BTreeMap<String, (planwright::model::Digest, Option<String>)>>,
+    pub previews: std::sync::Mutex<Vec<String>>,
     pub asked: std::sync::Mutex<Vec<String>>,
 }
 
@@ -177,6 +182,7 @@ impl Bracket for Standby {
 
     fn ask<'a>(&'a self, ask: &'a PermissionAsk) -> BoxFuture<'a, PermissionAnswer> {
         self.asked.lock().unwrap().push(ask.why.words());
+        self.previews.lock().unwrap().push(ask.resolved.preview.clone().unwrap_or_default());
         let answer = self.answers.lock().unwrap().pop().unwrap_or(PermissionAnswer::Nobody);
         Box::pin(std::future::ready(answer))
     }
@@ -187,8 +193,9 @@ impl Bracket for Standby {
 
     fn conclude<'a>(&'a self, conclusion: &'a Conclusion) -> BoxFuture<'a, Result<(), String>> {
         for write in &conclusion.writes {
-            if let StoreWrite::Pin { tool, hash } = write {
-                self.pins.lock().unwrap().insert(tool.clone(), hash.clone());
+            if let StoreWrite::Pin { tool, hash, definition } = write {
+                let pin = (hash.clone(), definition.clone());
+                self.pins.lock().unwrap().insert(tool.clone(), pin);
             }
         }
         Box::pin(std::future::ready(Ok(())))
@@ -201,7 +208,11 @@ struct PinsOf(Arc<Standby>);
 
 impl Pins for PinsOf {
     fn approved(&self, tool: &str) -> Option<planwright::model::Digest> {
-        self.0.pins.lock().unwrap().get(tool).cloned()
+        self.0.pins.lock().unwrap().get(tool).map(|(hash, _)| hash.clone())
+    }
+
+    fn approved_definition(&self, tool: &str) -> Option<String> {
+        self.0.pins.lock().unwrap().get(tool).and_then(|(_, definition)| definition.clone())
     }
 }
 

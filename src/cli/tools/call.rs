@@ -1,4 +1,4 @@
-//! `planwright tools call` and `planwright tools trust`.
+//! `planwright tools call`.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,11 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ask, complain, in_directory, no_tool, registry, rules, servers_for};
 use crate::app::App;
-use crate::cli::guard::require_person;
 use crate::cli::{Exit, Out, Problem, Shared};
 use crate::kit::{self, StoreServices};
 use crate::model::CallId;
-use crate::store::{SideWrite, Store};
+use crate::store::Store;
 use crate::tools::context::Progress;
 use crate::tools::offline::OfflineSubtasks;
 use crate::tools::sandbox::Sandbox;
@@ -208,45 +207,4 @@ fn cancelled_by_signal() -> anyhow::Result<CancellationToken> {
         });
     }
     Ok(token)
-}
-
-/// Approves tools of a server as they are now. Only a person may: a command that a tool started is refused.
-pub(super) async fn trust(shared: &Shared, app: &App, name: &str) -> anyhow::Result<Exit> {
-    require_person("approve tools")?;
-    let servers = servers_for(app, &format!("{name}."));
-    if servers.is_empty() {
-        return Err(Problem::usage(format!("`{name}` names no tool of a server"))
-            .remedy("planwright tools list shows them as mcp.SERVER.TOOL")
-            .into());
-    }
-    let (registry, reports) = registry(&servers).await;
-    complain(&reports);
-    let of_name = |tool: &&str| *tool == name || tool.starts_with(&format!("{name}."));
-    let chosen: Vec<&str> =
-        registry.names().filter(of_name).filter(|tool| tool.starts_with("mcp.")).collect();
-    if chosen.is_empty() {
-        servers.stop().await;
-        return Err(no_tool(&registry, name));
-    }
-    let mut writes = Vec::new();
-    let mut out = Out::new();
-    for tool in &chosen {
-        let Some(found) = registry.get(tool) else { continue };
-        if let Some(hash) = found.pin_hash() {
-            writes
-                .push(SideWrite::Pin { tool: (*tool).to_owned(), hash: hash.as_str().to_owned() });
-            if shared.json {
-                out.line(&serde_json::json!({ "tool": tool, "hash": hash }).to_string())?;
-            } else {
-                let about = crate::text::clean_line(&found.meta().description).into_owned();
-                out.line(&format!("{tool}  {}", crate::text::truncate_end(&about, 100)))?;
-            }
-        }
-    }
-    app.open_store()?.keep(writes)?;
-    servers.stop().await;
-    if !shared.json {
-        out.line(&format!("approved as they are now: {}; a change asks again", chosen.len()))?;
-    }
-    Ok(Exit::Success)
 }

@@ -4,6 +4,7 @@ mod ask;
 mod call;
 mod listing;
 pub(crate) mod rules;
+mod trust;
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +51,7 @@ enum ToolsCommand {
         #[arg(long, value_name = "DIR")]
         workspace: Option<PathBuf>,
     },
-    /// Approve tools of another program as they are now
+    /// Show tools of another program in full, with what changed, and approve them as they are now
     Trust {
         /// A tool such as mcp.files.read, or a server such as mcp.files
         name: String,
@@ -90,7 +91,7 @@ pub(super) fn tools(shared: &Shared, args: &ToolsArgs) -> anyhow::Result<Exit> {
         ToolsCommand::Call { name, args, workspace } => {
             block_on(call::call(shared, &app, name, args, workspace.as_deref()))
         }
-        ToolsCommand::Trust { name } => block_on(call::trust(shared, &app, name)),
+        ToolsCommand::Trust { name } => block_on(trust::trust(shared, &app, name)),
         ToolsCommand::Rules { what } => match what.as_ref().unwrap_or(&RulesCommand::List) {
             RulesCommand::List => rules::list(shared, &app),
             RulesCommand::Revoke { number } => rules::revoke(&app, *number),

@@ -158,7 +158,7 @@ impl Reader<'_> {
 
     fn count(&self, name: &str, item: &Item) -> Result<u32, ConfigError> {
         let number = self.positive(name, item)?.value;
-        u32::try_from(number).map_err(|_| self.wrong(name, item, "a number above 0"))
+        u32::try_from(number).map_err(|_| self.wrong(name, item, "a smaller number"))
     }
 
     fn provider(&self, provider: &str, item: &Item) -> Result<ProviderSettings, ConfigError> {
@@ -220,12 +220,7 @@ impl Reader<'_> {
                     ));
                 }
             };
-            // No retries at all is a sensible wish; no time at all is not.
-            *slot = if field == "retries" && item.as_integer() == Some(0) {
-                Some(0)
-            } else {
-                Some(self.positive(field, item)?.value)
-            };
+            *slot = Some(self.positive(field, item)?.value);
         }
         Ok(limits)
     }
@@ -316,13 +311,45 @@ mod tests {
                 "[providers.a]\nbase_ur = \"x\"",
                 "config.toml:2: unknown setting `providers.a.base_ur`, did you mean `base_url`?",
             ),
-            ("[limits]\nidle_sec = 0", "config.toml:2: `idle_sec` must be a number above 0"),
+            (
+                "[limits]\nidle_sec = 0",
+                "config.toml:2: `idle_sec` is 0, but must be a whole number from 1 to 86400",
+            ),
             (
                 "[providers.a]\napi_key = \"sk\"",
                 "config.toml:2: `api_key` must be named by api_key_env or printed by api_key_cmd; keys do not belong into this file",
             ),
         ] {
             assert_eq!(read(text).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn a_number_out_of_its_range_is_refused_with_its_name_value_and_range() {
+        let huge = i64::MAX;
+        for name in crate::config::file::known_names() {
+            let range = crate::config::file::ranges::range_of(name);
+            assert!(*range.end() <= 1_000_000_000_000, "{name}");
+        }
+        for (table, name, high) in [
+            ("[limits]\n", "total_sec", 86_400),
+            ("[limits]\n", "first_byte_sec", 86_400),
+            ("[limits]\n", "retries", 10),
+            ("[limits]\n", "answer_mb", 64),
+            ("[tools]\n", "command_time_sec", 86_400),
+            ("[mcp.a]\ncommand = [\"x\"]\n", "timeout_sec", 86_400),
+            ("", "breaker_cooldown_sec", 86_400),
+            ("", "run_wall_time_min", 525_600),
+            ("", "turn_limit", 1_000_000),
+            ("", "segment_max_sec", 604_800),
+        ] {
+            assert!(read(&format!("{table}{name} = {high}")).is_ok(), "{name}");
+            for value in [huge, high + 1, -1] {
+                let error = read(&format!("{table}{name} = {value}")).unwrap_err();
+                let expected = format!("`{name}` is {value}, but must be a whole number from ");
+                assert!(error.contains(&expected), "{error}");
+                assert!(error.ends_with(&format!("to {high}")), "{error}");
+            }
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The stages of planning: one at a time, each started once what led to it is durable.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Driver, Start};
+use super::{Driver, Start, panic_words};
 use crate::engine::Keep;
 use crate::engine::controller::{Effect, planning};
 use crate::engine::planner::{Planner, Work};
@@ -73,6 +75,10 @@ impl Driver {
                     None => worked(&planner, talk, now).await,
                 }
             };
+            // Nobody awaits this task: a panic in it has to come back as the end of the stage.
+            let work = AssertUnwindSafe(work)
+                .catch_unwind()
+                .map(|done| done.unwrap_or_else(|panic| failed(&panic_words(panic.as_ref()))));
             tokio::pin!(work);
             let work = loop {
                 tokio::select! {
@@ -104,7 +110,12 @@ impl Driver {
             let say = |event: Event| {
                 facts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event);
             };
-            let ideas = planner.brainstorm(&talk, now, &say, &CancellationToken::new()).await;
+            let cancel = CancellationToken::new();
+            let looking = planner.brainstorm(&talk, now, &say, &cancel);
+            let ideas = AssertUnwindSafe(looking)
+                .catch_unwind()
+                .await
+                .unwrap_or_else(|panic| failed(&panic_words(panic.as_ref())).events);
             let mut events = facts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             events.extend(ideas);
             let _ = sender.send((0, StageReport::Ideas(events))).await;
@@ -236,8 +247,14 @@ fn remembered(session: &SessionId, talk: &PlanningSlice) -> Option<SideWrite> {
 async fn worked(planner: &Arc<Planner>, talk: PlanningSlice, now: jiff::Timestamp) -> Work {
     let planner = Arc::clone(planner);
     let work = tokio::task::spawn_blocking(move || planner.work(&talk, now)).await;
-    work.unwrap_or_else(|error| {
-        let what = format!("the planner failed: {error}");
-        Work { events: vec![PlanningEvent::Troubled { what }.into()], outcome: Outcome::FatalError }
+    work.unwrap_or_else(|error| match error.try_into_panic() {
+        Ok(panic) => failed(&panic_words(panic.as_ref())),
+        Err(error) => failed(&error.to_string()),
     })
+}
+
+/// What a stage comes to that ended in a panic.
+fn failed(why: &str) -> Work {
+    let what = format!("the planner stopped with an internal error: {why}");
+    Work { events: vec![PlanningEvent::Troubled { what }.into()], outcome: Outcome::FatalError }
 }

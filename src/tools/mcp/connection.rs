@@ -1,20 +1,22 @@
 //! One connection to a server: started or reached, greeted, and asked for its tools.
 
 use std::collections::BTreeMap;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::{NotificationContext, RoleClient, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientHandler, ServiceExt};
 
-use super::tool::hash_of;
+use super::definition::hash_of;
+use super::line_limit::{ConnectionFault, LONGEST_MESSAGE, LineLimit};
+use super::listing::{LIST_LIMITS, ListFailure, list_tools};
+use super::process::ServerProcess;
 use crate::model::Digest;
-use crate::tools::process::{CALL_VARIABLE, GroupGuard};
-use crate::tools::sandbox::{Homes, PrivateDirectory, environment};
+use crate::tools::limit;
 use crate::tools::settings::McpReach;
 use crate::tools::tool::{Code, ToolError};
 
@@ -44,9 +46,10 @@ pub(super) struct Connection {
     /// What each tool is now, by its own name.
     hashes: BTreeMap<String, Digest>,
     changed: Arc<AtomicBool>,
-    /// Go when the connection goes.
-    _group: Option<GroupGuard>,
-    _private: Option<PrivateDirectory>,
+    /// Why we ended it, if we did.
+    fault: ConnectionFault,
+    /// Ends when the connection does.
+    process: Option<ServerProcess>,
 }
 
 impl std::fmt::Debug for Connection {
@@ -55,8 +58,19 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-fn unavailable(what: impl std::fmt::Display) -> ToolError {
-    ToolError::new(Code::ServerUnavailable, what.to_string())
+/// How long closing a connection may take.
+const CLOSING: Duration = Duration::from_secs(1);
+/// How much of an error a server sent is shown.
+const LONGEST_ERROR: usize = 500;
+
+/// The words are partly those of the server.
+pub(super) fn unavailable(what: impl std::fmt::Display) -> ToolError {
+    ToolError::new(Code::ServerUnavailable, foreign_words(&what.to_string()))
+}
+
+/// What a server said, as it may be shown in an error: one line, of limited length, without control characters.
+pub(super) fn foreign_words(said: &str) -> String {
+    limit::cut(&crate::text::clean_line(&limit::cut(said, LONGEST_ERROR)), LONGEST_ERROR)
 }
 
 impl Connection {
@@ -67,19 +81,20 @@ impl Connection {
         changed: &Arc<AtomicBool>,
     ) -> Result<Self, ToolError> {
         let ours = Ours { changed: Arc::clone(changed) };
+        let fault = ConnectionFault::default();
         let greeting = |error: rmcp::service::ClientInitializeError| {
             // The SDK names its own types before it comes to the point.
             let said = error.to_string();
             let said = said.split_once("] error: ").map_or(said.as_str(), |(_, point)| point);
+            let said = fault.get().map_or(said, String::as_str);
             unavailable(format!("the server {name} does not answer as one should: {said}"))
         };
-        let (service, group, private) = match reach {
+        let (service, process) = match reach {
             McpReach::Process { command, environment, set } => {
-                let private = PrivateDirectory::make()
-                    .map_err(|error| unavailable(format!("making a private directory: {error}")))?;
-                let process = start(name, command, environment, set, &private)?;
-                let group = process.id().map(GroupGuard);
-                (ours.serve(process).await.map_err(greeting)?, group, Some(private))
+                let (process, output, input) =
+                    ServerProcess::start(name, command, environment, set)?;
+                let output = LineLimit::new(output, LONGEST_MESSAGE, Arc::clone(&fault));
+                (ours.serve((output, input)).await.map_err(greeting)?, Some(process))
             }
             McpReach::Http { url, token_variable } => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
@@ -90,7 +105,7 @@ impl Connection {
                     config = config.auth_header(token);
                 }
                 let transport = StreamableHttpClientTransport::from_config(config);
-                (ours.serve(transport).await.map_err(greeting)?, None, None)
+                (ours.serve(transport).await.map_err(greeting)?, None)
             }
         };
         let mut connection = Self {
@@ -98,8 +113,8 @@ impl Connection {
             tools: Vec::new(),
             hashes: BTreeMap::new(),
             changed: Arc::clone(changed),
-            _group: group,
-            _private: private,
+            fault,
+            process,
         };
         connection.list(name).await?;
         Ok(connection)
@@ -107,14 +122,35 @@ impl Connection {
 
     async fn list(&mut self, name: &str) -> Result<(), ToolError> {
         self.changed.store(false, Ordering::Relaxed);
-        self.tools = self
-            .service
-            .list_all_tools()
-            .await
-            .map_err(|error| unavailable(format!("{name} does not list its tools: {error}")))?;
+        self.tools = list_tools(self.service.peer(), LIST_LIMITS).await.map_err(|failure| {
+            let why = match failure {
+                ListFailure::Service(error) => self.reason(&error),
+                ListFailure::Refused(why) => why,
+            };
+            unavailable(format!("the tools of {name} cannot be listed: {why}"))
+        })?;
         self.hashes =
             self.tools.iter().map(|tool| (tool.name.to_string(), hash_of(tool))).collect();
         Ok(())
+    }
+
+    /// Why we ended the connection, if we did.
+    pub(super) fn fault(&self) -> ConnectionFault {
+        Arc::clone(&self.fault)
+    }
+
+    fn reason(&self, error: &dyn std::fmt::Display) -> String {
+        self.fault.get().cloned().unwrap_or_else(|| error.to_string())
+    }
+
+    /// Ends the connection, and the server if it was started for it.
+    pub(super) async fn end(self) {
+        let Self { service, process, .. } = self;
+        // A server that does not read keeps the last message waiting; its process is ended all the same.
+        let _ = tokio::time::timeout(CLOSING, service.cancel()).await;
+        if let Some(process) = process {
+            process.end().await;
+        }
     }
 
     /// Lists the tools anew if the server said that they changed.
@@ -129,35 +165,4 @@ impl Connection {
     pub(super) fn is_open(&self) -> bool {
         !self.service.is_closed() && !self.service.is_transport_closed()
     }
-}
-
-/// Starts a server with a cleared environment, plus what its config names.
-fn start(
-    name: &str,
-    command: &[String],
-    listed: &[String],
-    set: &BTreeMap<String, String>,
-    private: &PrivateDirectory,
-) -> Result<TokioChildProcess, ToolError> {
-    let Some((program, arguments)) = command.split_first() else {
-        return Err(unavailable(format!("{name} has no command")));
-    };
-    let person: BTreeMap<String, String> = std::env::vars().collect();
-    let homes = Homes::find(&person);
-    let mut built = environment::build(&person, listed, private.path(), &homes.variables);
-    // A server is the person's choice: a name in its config means the person's own value.
-    built.extend(listed.iter().filter_map(|name| Some((name.clone(), person.get(name)?.clone()))));
-    built.extend(set.clone());
-    let mut process = tokio::process::Command::new(program);
-    process
-        .args(arguments)
-        .env_clear()
-        .envs(built)
-        .env(CALL_VARIABLE, format!("mcp/{name}"))
-        .process_group(0);
-    let (process, _) = TokioChildProcess::builder(process)
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| unavailable(format!("{name} does not start ({program}): {error}")))?;
-    Ok(process)
 }

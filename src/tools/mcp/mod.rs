@@ -6,6 +6,10 @@
 //! Sampling and elicitation are not offered.
 
 mod connection;
+mod definition;
+mod line_limit;
+mod listing;
+mod process;
 mod server;
 mod tool;
 
@@ -14,8 +18,8 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
+pub use definition::{Earlier, ToolDefinition, hash_of};
 pub use server::Server;
-pub use tool::hash_of;
 
 use super::registry::Registry;
 use super::settings::McpServer;
@@ -67,7 +71,12 @@ impl Servers {
     }
 
     /// Connects to all servers at once and adds their tools. A server that does not answer is reported, not fatal.
+    ///
+    /// Before that, servers of Planwright processes that are gone are ended.
     pub async fn register(&self, registry: &mut Registry) -> Vec<ServerReport> {
+        if !self.0.is_empty() {
+            process::end_orphans().await;
+        }
         let listed =
             join_all(self.0.values().map(|server| async move { (server, server.tools().await) }))
                 .await;

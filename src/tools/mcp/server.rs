@@ -9,7 +9,8 @@ use rmcp::service::ServiceError;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::Connection;
+use super::connection::{Connection, foreign_words, unavailable};
+use super::line_limit::ConnectionFault;
 use crate::model::{Category, Digest};
 use crate::planning::breaker::{Admission, Breaker, CallOutcome};
 use crate::tools::settings::McpServer;
@@ -124,7 +125,9 @@ impl Server {
         slot: &'c mut Option<Connection>,
     ) -> Result<&'c mut Connection, ToolError> {
         if slot.as_ref().is_none_or(|connection| !connection.is_open()) {
-            *slot = None;
+            if let Some(broken) = slot.take() {
+                broken.end().await;
+            }
             *slot = Some(Connection::open(&self.name, &self.config.reach, &self.changed).await?);
         }
         slot.as_mut().ok_or_else(|| ToolError::new(Code::ServerUnavailable, "the server is gone"))
@@ -140,7 +143,7 @@ impl Server {
     ) -> Result<CallToolResult, ToolError> {
         self.admit()?;
         let work = self.within(async {
-            let peer = {
+            let (peer, fault) = {
                 let mut guard = self.connection.lock().await;
                 let connection = self.connected(&mut guard).await?;
                 connection.refresh(&self.name).await?;
@@ -151,10 +154,10 @@ impl Server {
                         format!("{} changed what {tool} is; it must be looked at again", self.name),
                     ));
                 }
-                connection.service.peer().clone()
+                (connection.service.peer().clone(), connection.fault())
             };
             let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-            peer.call_tool(params).await.map_err(|error| self.failed(&error))
+            peer.call_tool(params).await.map_err(|error| self.failed(&error, &fault))
         });
         tokio::select! {
             outcome = work => outcome,
@@ -162,20 +165,21 @@ impl Server {
         }
     }
 
-    fn failed(&self, error: &ServiceError) -> ToolError {
-        match error {
-            ServiceError::McpError(error) => {
-                ToolError::new(Code::Reported, format!("{}: {}", self.name, error.message))
+    fn failed(&self, error: &ServiceError, fault: &ConnectionFault) -> ToolError {
+        match (error, fault.get()) {
+            (ServiceError::McpError(error), None) => {
+                let said = foreign_words(&error.message);
+                ToolError::new(Code::Reported, format!("{}: {said}", self.name))
             }
-            other => {
-                ToolError::new(Code::ServerUnavailable, format!("{} broke off: {other}", self.name))
-            }
+            (_, Some(fault)) => unavailable(format!("{}: {fault}", self.name)),
+            (other, None) => unavailable(format!("{} broke off: {other}", self.name)),
         }
     }
 
     pub async fn stop(&self) {
-        if let Some(connection) = self.connection.lock().await.take() {
-            let _ = connection.service.cancel().await;
+        let connection = self.connection.lock().await.take();
+        if let Some(connection) = connection {
+            connection.end().await;
         }
     }
 }

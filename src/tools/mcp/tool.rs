@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use rmcp::model::{CallToolResult, ContentBlock};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::definition::{Earlier, ToolDefinition};
 use super::server::Server;
 use crate::model::{Digest, Failure, ToolResult};
 use crate::tools::context::ToolContext;
@@ -13,25 +14,17 @@ use crate::tools::limit;
 use crate::tools::meta::{Effect, Pin, PinStanding, RepeatKind, Resolved, Source, ToolMeta};
 use crate::tools::tool::{Answer, Code, Tool, ToolError};
 
-/// Longer descriptions are cut, larger schemas refused.
+/// Longer descriptions are cut for the model; the person sees all of them.
 const LONGEST_DESCRIPTION: usize = 4000;
-const LARGEST_SCHEMA: usize = 64 * 1024;
-
-/// What an approval is bound to: name, description and arguments.
-pub fn hash_of(tool: &rmcp::model::Tool) -> Digest {
-    Digest::of_json(&json!({
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "schema": *tool.input_schema,
-    }))
-}
+/// Larger descriptions and schemas are refused: nobody reads them before they consent.
+const LARGEST_TEXT: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(super) struct McpTool {
     meta: ToolMeta,
     server: Arc<Server>,
     remote_name: String,
+    definition: ToolDefinition,
     hash: Digest,
 }
 
@@ -44,15 +37,21 @@ impl McpTool {
             let name = crate::text::clean_line(&remote_name).into_owned();
             return Err(format!("{}: the name `{name}` cannot be used", server.name()));
         }
-        let schema = Value::Object(Map::clone(&tool.input_schema));
-        if schema.to_string().len() > LARGEST_SCHEMA {
+        let definition = ToolDefinition::of(tool);
+        let schema = Value::Object(definition.schema());
+        let description = tool.description.as_deref().unwrap_or_default();
+        let title = tool.title.as_deref().unwrap_or_default();
+        let texts = [
+            ("arguments", schema.to_string().len()),
+            ("description", description.len() + title.len()),
+        ];
+        if let Some((part, _)) = texts.iter().find(|(_, length)| *length > LARGEST_TEXT) {
             return Err(format!(
-                "{}: the arguments of {remote_name} are described at too great length",
+                "{}: the {part} of {remote_name} take more than {LARGEST_TEXT} bytes",
                 server.name()
             ));
         }
-        let description =
-            crate::text::clean(tool.description.as_deref().unwrap_or_default()).into_owned();
+        let description = crate::text::clean(description).into_owned();
         let effects = &server.config.effects;
         let effect = effects
             .get(&remote_name)
@@ -61,7 +60,7 @@ impl McpTool {
             .unwrap_or(Effect::Foreign);
         let meta = ToolMeta {
             name: format!("mcp.{}.{remote_name}", server.name()),
-            version: hash_of(tool).short().to_owned(),
+            version: definition.hash().short().to_owned(),
             description: limit::cut(&description, LONGEST_DESCRIPTION),
             schema,
             prerequisites: Vec::new(),
@@ -74,7 +73,8 @@ impl McpTool {
             source: Source::Mcp { server: server.name().to_owned() },
             aliases: Vec::new(),
         };
-        Ok(Self { meta, server: Arc::clone(server), remote_name, hash: hash_of(tool) })
+        let hash = definition.hash();
+        Ok(Self { meta, server: Arc::clone(server), remote_name, definition, hash })
     }
 }
 
@@ -87,21 +87,28 @@ impl Tool for McpTool {
         Some(&self.hash)
     }
 
+    fn definition(&self) -> Option<&ToolDefinition> {
+        Some(&self.definition)
+    }
+
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let approved = context
-            .toolbox
-            .services()
-            .pins
-            .as_ref()
-            .and_then(|pins| pins.approved(&self.meta.name));
-        let standing = match approved {
-            None => PinStanding::New,
-            Some(hash) if hash == self.hash => PinStanding::Approved,
-            Some(_) => PinStanding::Changed,
+        let pins = context.toolbox.services().pins.as_ref();
+        let approved = pins.and_then(|pins| pins.approved(&self.meta.name));
+        let (standing, preview) = match &approved {
+            Some(hash) if *hash == self.hash => {
+                (PinStanding::Approved, self.meta.description.clone())
+            }
+            earlier => {
+                let stored = pins.and_then(|pins| pins.approved_definition(&self.meta.name));
+                let standing =
+                    if earlier.is_some() { PinStanding::Changed } else { PinStanding::New };
+                let earlier = Earlier::read(earlier.as_ref(), stored.as_deref());
+                (standing, self.definition.to_consent_text(&earlier))
+            }
         };
         let mut resolved = Resolved::new(self.meta.effect, args.clone());
         resolved.pin = Some(Pin { hash: self.hash.clone(), standing });
-        resolved.preview = Some(self.meta.description.clone());
+        resolved.preview = Some(preview);
         Ok(resolved)
     }
 

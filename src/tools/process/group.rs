@@ -11,7 +11,7 @@ fn group_of(pid: u32) -> Option<Pid> {
 }
 
 /// Asks a group to end and, after the grace period, ends it.
-pub(super) async fn end(pid: u32, grace: Duration) {
+pub(crate) async fn end(pid: u32, grace: Duration) {
     let Some(group) = group_of(pid) else { return };
     signal(group, Signal::TERM);
     let deadline = tokio::time::Instant::now() + grace;
@@ -115,7 +115,8 @@ pub fn end_leftovers_beginning(start: &str) -> Vec<u32> {
     end_marked(&|found| found.starts_with(start.as_bytes()))
 }
 
-fn end_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
+/// The same for all marks that a test accepts.
+pub(super) fn end_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
     let found = marked(is_ours);
     let deadline = std::time::Instant::now() + GONE;
     loop {

@@ -6,6 +6,7 @@
 mod collect;
 mod group;
 mod output;
+mod owner;
 mod spawner;
 
 use std::collections::BTreeMap;
@@ -19,12 +20,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use collect::{Collected, collect};
-pub(crate) use group::GroupGuard;
 pub use group::{
     CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
     end_leftovers_beginning, start_ticks,
 };
+pub(crate) use group::{GroupGuard, end as end_group};
 use output::{Limiter, Lines};
+pub(crate) use owner::OwnedMark;
+pub use owner::end_orphaned_servers;
 
 use crate::event::{CallOutcome, Stream, Usage};
 use crate::model::CallId;

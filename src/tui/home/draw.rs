@@ -23,6 +23,15 @@ const FEW: usize = 3;
 /// The most lines of a goal that are shown.
 const GOAL_ROWS: u16 = 5;
 
+/// Empties the cells of an area, as far as it lies on the screen.
+pub(super) fn clear(area: Rect, buf: &mut Buffer) {
+    for position in area.intersection(buf.area).positions() {
+        if let Some(cell) = buf.cell_mut(position) {
+            cell.reset();
+        }
+    }
+}
+
 impl Home {
     pub(super) fn style(&self, role: Role) -> Style {
         self.palette.style(role)
@@ -108,12 +117,15 @@ impl Home {
     fn draw_divider(&self, x: u16, body: Rect, buf: &mut Buffer) {
         let style = self.style(Role::Rule);
         divider(buf, x, body, style);
-        let heavy = x > 0 && buf[(x - 1, body.y)].symbol() == "━";
-        if heavy {
-            buf[(x, body.y)].set_symbol("┭");
+        let symbol = |buf: &Buffer, x, y| buf.cell((x, y)).map(|cell| cell.symbol().to_owned());
+        let heavy = x > 0 && symbol(buf, x - 1, body.y).as_deref() == Some("━");
+        if heavy && let Some(cell) = buf.cell_mut((x, body.y)) {
+            cell.set_symbol("┭");
         }
-        if buf[(x, body.bottom())].symbol() == "─" {
-            buf[(x, body.bottom())].set_symbol("┴").set_style(style);
+        if symbol(buf, x, body.bottom()).as_deref() == Some("─")
+            && let Some(cell) = buf.cell_mut((x, body.bottom()))
+        {
+            cell.set_symbol("┴").set_style(style);
         }
     }
 
@@ -150,7 +162,9 @@ impl Home {
             Line::new(buf, row).put("What do you want to get done?", self.style(Role::Dim));
             if open {
                 let style = Style::default().add_modifier(ratatui::style::Modifier::REVERSED);
-                buf[(row.x, row.y)].set_style(style);
+                if let Some(cell) = buf.cell_mut((row.x, row.y)) {
+                    cell.set_style(style);
+                }
             }
         } else if open {
             self.goal.draw(inner, self.style(Role::Text), buf);
@@ -193,10 +207,8 @@ impl Home {
         let hidden = rows.iter().skip(self.list.top + usize::from(area.height));
         let below = hidden.filter(|row| matches!(row, Row::Item(_))).count();
         if below > 0 {
-            let last = Rect { y: area.bottom() - 1, height: 1, ..area };
-            for x in last.x..last.right() {
-                buf[(x, last.y)].reset();
-            }
+            let last = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
+            clear(last, buf);
             let key = self.keymap.key(Action::Search);
             Line::new(buf, last)
                 .skip(5)

@@ -101,11 +101,7 @@ impl Home {
         }
         let x = screen.x + (screen.width - width) / 2;
         let area = Rect { x, y: screen.y + 1, width, height };
-        for y in area.y..area.bottom() {
-            for x in area.x..area.right() {
-                buf[(x, y)].reset();
-            }
-        }
+        super::draw::clear(area, buf);
         let style = self.style(Role::Focus);
         frame(buf, area, style);
         let (title, hint) = match overlay.filter {

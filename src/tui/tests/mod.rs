@@ -14,5 +14,6 @@ pub(crate) mod planned;
 mod replaying;
 mod requests;
 mod sessions;
+mod sizes;
 mod storm;
 mod views;

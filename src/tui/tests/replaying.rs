@@ -26,7 +26,7 @@ const B: &str = "91d0e2aaaaaa";
 
 /// Answers wishes from records, and remembers them.
 #[derive(Debug, Default)]
-struct Answering {
+pub(super) struct Answering {
     wishes: Mutex<Vec<String>>,
 }
 
@@ -123,7 +123,7 @@ fn two_runs() -> CompareView {
     CompareView { comparison, a, b }
 }
 
-fn screen(desk: &Arc<Answering>) -> Compare {
+pub(super) fn screen(desk: &Arc<Answering>) -> Compare {
     Compare::new(two_runs(), Some(Arc::clone(desk) as _), &settings()).unwrap()
 }
 

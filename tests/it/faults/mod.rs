@@ -1,5 +1,6 @@
 //! What may go wrong around the program: its disk, its clock, its terminal, its neighbours.
 
+mod descriptors;
 mod disk;
 mod injection;
 mod opening;

@@ -169,3 +169,68 @@ fn child_of(parent: u32) -> u32 {
     let children = std::fs::read_to_string(list).unwrap();
     children.split_whitespace().next().unwrap().parse().unwrap()
 }
+
+/// An editor that says where its file is and then waits, and does not end when it is asked to.
+fn waiting_editor(place: &Place) -> String {
+    let editor = place.work().join("editor.sh");
+    let script = "#!/bin/sh\ntrap '' TERM INT\necho edited >> \"$1\"\necho \"$1\" > file\n\
+                  while [ ! -e leave ]; do sleep 0.05; done\n";
+    std::fs::write(&editor, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&editor, mode).unwrap();
+    editor.to_string_lossy().into_owned()
+}
+
+fn edited_file(terminal: &mut Terminal, place: &Place) -> std::path::PathBuf {
+    let named = place.work().join("file");
+    terminal.until("the editor", |_| {
+        std::fs::read_to_string(&named).is_ok_and(|path| path.ends_with('\n'))
+    });
+    std::fs::read_to_string(&named).unwrap().trim_end().into()
+}
+
+#[test]
+fn a_signal_while_an_editor_is_open_ends_both_and_keeps_what_was_edited() {
+    for (signal, exit) in [("HUP", 129), ("TERM", 143)] {
+        let place = Place::new();
+        let plan = place.plan(LONG);
+        let editor = waiting_editor(&place);
+        let environment = [("VISUAL", editor.as_str())];
+        let mut terminal = Terminal::start_with(&place, &["run", &plan], 40, 120, &environment);
+        terminal.shows("Run this plan?");
+        terminal.keys("\x07");
+        let file = edited_file(&mut terminal, &place);
+        send(signal, terminal.child.process_id().unwrap());
+        let (code, raw) = terminal.end();
+        assert_eq!(code, exit, "{signal}: {raw}");
+        assert_restored(&raw);
+        assert!(raw.contains(&format!("what it had saved is in {}", file.display())), "{raw}");
+        assert!(std::fs::read_to_string(&file).unwrap().ends_with("edited\n"));
+        std::fs::remove_file(&file).unwrap();
+        everybody_is_gone(&place, signal);
+        can_be_taken_up(&place, false, signal);
+    }
+}
+
+#[test]
+fn an_interrupt_while_an_editor_is_open_is_the_editors() {
+    let place = Place::new();
+    let plan = place.plan(LONG);
+    let editor = waiting_editor(&place);
+    let environment = [("VISUAL", editor.as_str())];
+    let mut terminal = Terminal::start_with(&place, &["run", &plan], 40, 120, &environment);
+    terminal.shows("Run this plan?");
+    terminal.keys("\x07");
+    let file = edited_file(&mut terminal, &place);
+    for signal in ["INT", "QUIT"] {
+        send(signal, terminal.child.process_id().unwrap());
+    }
+    std::fs::write(place.work().join("leave"), "").unwrap();
+    // The screen is back, with what the editor left: no plan that can be read.
+    terminal.press_until("?", "help ·");
+    assert!(!file.exists());
+    terminal.keys("qq");
+    let (code, raw) = terminal.end();
+    assert_eq!(code, 3, "{raw}");
+    assert_restored(&raw);
+}

@@ -1,0 +1,136 @@
+//! `planwright tools trust`: shows what a server says its tools are, and approves exactly that.
+
+use std::io::{BufRead, Write};
+
+use super::{ask, complain, no_tool, registry, servers_for};
+use crate::app::App;
+use crate::cli::guard::require_person;
+use crate::cli::{Exit, Out, Problem, Shared};
+use crate::kit::StoreServices;
+use crate::model::Digest;
+use crate::store::SideWrite;
+use crate::text::reveal;
+use crate::tools::Registry;
+use crate::tools::context::Pins;
+use crate::tools::mcp::{Earlier, ToolDefinition};
+
+/// A tool as it is offered now, and what was approved of it before.
+struct Offered<'a> {
+    name: &'a str,
+    definition: &'a ToolDefinition,
+    hash: &'a Digest,
+    approved: Option<Digest>,
+    earlier: Earlier,
+}
+
+impl<'a> Offered<'a> {
+    fn find(registry: &'a Registry, name: &'a str, pins: &dyn Pins) -> Option<Self> {
+        let tool = registry.get(name)?;
+        let approved = pins.approved(name);
+        let stored = pins.approved_definition(name);
+        let earlier = Earlier::read(approved.as_ref(), stored.as_deref());
+        let (definition, hash) = (tool.definition()?, tool.pin_hash()?);
+        Some(Self { name, definition, hash, approved, earlier })
+    }
+
+    fn is_approved(&self) -> bool {
+        self.approved.as_ref() == Some(self.hash)
+    }
+
+    /// The whole text, with everything that could deceive a reader made visible.
+    fn show(&self, shared: &Shared, out: &mut Out) -> anyhow::Result<()> {
+        if shared.json {
+            let difference = match &self.earlier {
+                Earlier::Approved(earlier) if !self.is_approved() => {
+                    Some(self.definition.difference_from(earlier))
+                }
+                _ => None,
+            };
+            let row = serde_json::json!({
+                "tool": self.name,
+                "hash": self.hash,
+                "approved_before": self.approved.is_some(),
+                "changed": self.approved.is_some() && !self.is_approved(),
+                "definition": self.definition.to_text(),
+                "difference": difference,
+            });
+            out.line(&crate::text::clean_line(&row.to_string()))?;
+            return Ok(());
+        }
+        if self.is_approved() {
+            out.line(&format!("{}  already approved, unchanged", reveal(self.name)))?;
+            return Ok(());
+        }
+        out.line(&reveal(self.name))?;
+        for line in self.definition.to_consent_text(&self.earlier).lines() {
+            out.line(&format!("  {}", reveal(line)))?;
+        }
+        Ok(())
+    }
+
+    fn to_write(&self, redactor: &crate::text::Redactor) -> SideWrite {
+        // A text with a secret in it is not stored; then a change cannot show the difference.
+        let text = self.definition.to_stored();
+        let definition = (redactor.redact(&text) == text).then_some(text);
+        SideWrite::Pin {
+            tool: self.name.to_owned(),
+            hash: self.hash.as_str().to_owned(),
+            definition,
+        }
+    }
+}
+
+/// Approves tools of a server as they are now. Only a person may: a command that a tool started is refused.
+pub(super) async fn trust(shared: &Shared, app: &App, name: &str) -> anyhow::Result<Exit> {
+    require_person("approve tools")?;
+    let servers = servers_for(app, &format!("{name}."));
+    if servers.is_empty() {
+        return Err(Problem::usage(format!("`{name}` names no tool of a server"))
+            .remedy("planwright tools list shows them as mcp.SERVER.TOOL")
+            .into());
+    }
+    let (registry, reports) = registry(&servers).await;
+    // What it offers is known; it is not needed while the person reads.
+    servers.stop().await;
+    complain(&reports);
+    let of_name = |tool: &&str| *tool == name || tool.starts_with(&format!("{name}."));
+    let store = app.open_store()?;
+    let pins = StoreServices::new(&store);
+    let offered: Vec<Offered<'_>> = registry
+        .names()
+        .filter(of_name)
+        .filter_map(|tool| Offered::find(&registry, tool, pins.as_ref()))
+        .collect();
+    if offered.is_empty() {
+        return Err(no_tool(&registry, name));
+    }
+    let mut out = Out::new();
+    for tool in &offered {
+        tool.show(shared, &mut out)?;
+    }
+    let open = offered.iter().filter(|tool| !tool.is_approved()).count();
+    if open > 0 && !is_agreed(shared, open)? {
+        out.line("nothing was approved")?;
+        return Ok(Exit::NeedsPerson);
+    }
+    let redactor = app.redactor();
+    store.keep(offered.iter().map(|tool| tool.to_write(&redactor)).collect())?;
+    if !shared.json {
+        out.line(&format!("approved as they are now: {}; a change asks again", offered.len()))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// On a terminal the person says yes after they have read it; without one the command itself is their word.
+fn is_agreed(shared: &Shared, count: usize) -> anyhow::Result<bool> {
+    if shared.json || shared.headless || !ask::somebody_is_there() {
+        return Ok(true);
+    }
+    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+    let tools = crate::text::units::counted(count, "tool");
+    write!(std::io::stderr().lock(), "approve {tools} as shown above? [y/N] ")?;
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,119 @@
+//! Marks of long-lived child processes, such as MCP servers: they belong to one Planwright process and end with it.
+//!
+//! The mark names its owner by process id, start time and process namespace. A later Planwright process can therefore
+//! tell a server whose owner is gone from one that is still in use, without any record on disk.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::group::{end_marked, start_ticks};
+
+/// The value of [`super::CALL_VARIABLE`] in a server and in everything the server starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnedMark {
+    owner: OwnerProcess,
+    number: u64,
+    name: String,
+}
+
+/// A process, named for good: ids are reused, start times of the same id are not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OwnerProcess {
+    /// Ids mean nothing outside their namespace: a container must not look dead to its host.
+    namespace: String,
+    pid: u32,
+    started: u64,
+}
+
+const PREFIX: &str = "mcp/";
+
+impl OwnedMark {
+    /// A mark of this process that no other child has.
+    pub(crate) fn new(name: &str) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { owner: OwnerProcess::this(), number, name: name.to_owned() }
+    }
+
+    fn parse(mark: &[u8]) -> Option<OwnerProcess> {
+        let mut parts = std::str::from_utf8(mark).ok()?.strip_prefix(PREFIX)?.splitn(4, '/');
+        let namespace = parts.next().filter(|part| !part.is_empty())?.to_owned();
+        let (pid, started) = parts.next()?.split_once('.')?;
+        parts.next()?.parse::<u64>().ok()?;
+        parts.next()?;
+        Some(OwnerProcess { namespace, pid: pid.parse().ok()?, started: started.parse().ok()? })
+    }
+}
+
+impl fmt::Display for OwnedMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OwnerProcess { namespace, pid, started } = &self.owner;
+        write!(f, "{PREFIX}{namespace}/{pid}.{started}/{}/{}", self.number, self.name)
+    }
+}
+
+impl OwnerProcess {
+    fn this() -> Self {
+        let pid = std::process::id();
+        Self { namespace: namespace(), pid, started: start_ticks(pid).unwrap_or_default() }
+    }
+
+    /// Whether it ended. Only a process of our own namespace can be judged.
+    fn is_gone(&self, own_namespace: &str) -> bool {
+        self.namespace == own_namespace
+            && own_namespace != UNKNOWN
+            && (start_ticks(self.pid) != Some(self.started) || is_zombie(self.pid))
+    }
+}
+
+const UNKNOWN: &str = "unknown";
+
+/// The inode of the process namespace, in digits.
+fn namespace() -> String {
+    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let digits: String = link.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    if digits.is_empty() { UNKNOWN.to_owned() } else { digits }
+}
+
+/// A killed process whose parent has not collected it yet still has its start time.
+fn is_zombie(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
+    })
+}
+
+/// Ends servers, and what they started, whose Planwright process is gone. Returns their ids.
+pub fn end_orphaned_servers() -> Vec<u32> {
+    let own = namespace();
+    end_marked(&|mark| OwnedMark::parse(mark).is_some_and(|owner| owner.is_gone(&own)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_names_its_owner() {
+        let (one, two) = (OwnedMark::new("files"), OwnedMark::new("a/b"));
+        assert_ne!(one.to_string(), two.to_string());
+        for mark in [one, two] {
+            let read = OwnedMark::parse(mark.to_string().as_bytes()).unwrap();
+            assert_eq!(read, OwnerProcess::this());
+            assert!(!read.is_gone(&namespace()));
+        }
+        for foreign in
+            ["mcp/small", "mcp//1.2/3/x", "mcp/1/2/3/x", "session/task/1/1", "mcp/1/2.x/3/y"]
+        {
+            assert_eq!(OwnedMark::parse(foreign.as_bytes()), None, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn only_an_owner_of_this_namespace_counts_as_gone() {
+        let here = OwnerProcess::this();
+        let reused = OwnerProcess { started: here.started + 1, ..here.clone() };
+        assert!(reused.is_gone(&here.namespace));
+        let elsewhere = OwnerProcess { namespace: "1".to_owned(), ..reused };
+        assert!(!elsewhere.is_gone(&here.namespace));
+    }
+}
