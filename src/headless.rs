@@ -432,19 +432,12 @@ pub fn open_questions(session: &SessionId, state: &SessionState) -> Vec<String> 
         let about = request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
         let asked = format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why);
         lines.push(text::clean_line(&asked).into_owned());
-        if let (Some(approve), false) =
-            (drafted::approval_command(session, request, "approve"), drafted.is_empty())
-        {
-            lines.push("   a model wrote these commands of the plan:".to_owned());
-            let shown = drafted::command_lines(&drafted);
-            lines.extend(shown.into_iter().map(|line| format!("     {line}")));
-            lines.push(format!("   approve them with: {approve}"));
-        }
+        lines.extend(drafted::card_lines(session, request, &drafted));
         if is_about_a_call(&request.kind) {
             let shown = |detail: &Detail| {
                 text::clean_line(&format!("   {}: {}", detail.label, detail.text)).into_owned()
             };
-            lines.extend(request.verbatim.iter().map(shown));
+            lines.extend(request.verbatim.iter().flat_map(drafted::verbatim_lines));
             // Whether the call was still at work is what the answer hangs on.
             let evidence = request.details.iter().filter(|detail| detail.label == "evidence");
             lines.extend(evidence.map(shown));

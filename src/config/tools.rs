@@ -131,43 +131,8 @@ impl Reader<'_> {
             for table in self.tables(name, item)? {
                 let mut rule = self.rule(table)?;
                 rule.deny = name == "deny";
-                if rule.tool.is_empty() {
-                    return Err(self.wrong(name, item, "rules that each name a `tool`"));
-                }
-                let matches = [&rule.command, &rule.command_prefix, &rule.path, &rule.host];
-                if matches.iter().filter(|set| set.is_some()).count() > 1 {
-                    return Err(self.wrong(
-                        name,
-                        item,
-                        "rules with one of command, command_prefix, path and host",
-                    ));
-                }
-                if rule
-                    .directory
-                    .as_deref()
-                    .is_some_and(|path| path.split('/').any(|name| name == ".."))
-                {
-                    return Err(self.wrong(
-                        name,
-                        item,
-                        "rules whose `directory` is inside the workspace, without `..`",
-                    ));
-                }
-                if (rule.network || rule.directory.is_some())
-                    && (rule.path.is_some() || rule.host.is_some())
-                {
-                    return Err(self.wrong(
-                        name,
-                        item,
-                        "network and directory only in rules for commands",
-                    ));
-                }
-                if rule.unsandboxed && (rule.deny || rule.command.is_none()) {
-                    return Err(self.wrong(
-                        name,
-                        item,
-                        "unsandboxed only for an exact `command` that is allowed",
-                    ));
+                if let Some(wanted) = misstated(&rule) {
+                    return Err(self.wrong(name, item, wanted));
                 }
                 settings.permissions.push(rule);
             }
@@ -270,6 +235,26 @@ impl Reader<'_> {
             ));
         }
         Ok(paths)
+    }
+}
+
+/// What a rule should have been, if it cannot be used as it is written.
+fn misstated(rule: &PermissionConfig) -> Option<&'static str> {
+    let matches = [&rule.command, &rule.command_prefix, &rule.path, &rule.host];
+    let directory = rule.directory.as_deref().unwrap_or_default();
+    let circumstances = rule.network || rule.directory.is_some();
+    if rule.tool.is_empty() {
+        Some("rules that each name a `tool`")
+    } else if matches.iter().filter(|set| set.is_some()).count() > 1 {
+        Some("rules with one of command, command_prefix, path and host")
+    } else if directory.split('/').any(|name| name == "..") {
+        Some("rules whose `directory` is inside the workspace, without `..`")
+    } else if circumstances && (rule.path.is_some() || rule.host.is_some()) {
+        Some("network and directory only in rules for commands")
+    } else if rule.unsandboxed && (rule.deny || rule.command.is_none()) {
+        Some("unsandboxed only for an exact `command` that is allowed")
+    } else {
+        None
     }
 }
 

@@ -222,11 +222,8 @@ fn repeat_class(repeat: RepeatKind) -> RepeatClass {
     }
 }
 
-fn permission_request(ask: &PermissionAsk) -> Request {
-    let class = serde_json::to_value(ask.class)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default();
+/// What the call touches, to be shown byte for byte.
+fn quoted_in_full(ask: &PermissionAsk) -> Vec<Detail> {
     let mut verbatim = Vec::new();
     if let Some(command) = &ask.resolved.command {
         verbatim.push(Detail::new("command", command.clone()));
@@ -253,6 +250,15 @@ fn permission_request(ask: &PermissionAsk) -> Request {
         let name = if foreign { "what it says it does" } else { "change" };
         verbatim.push(Detail::new(name, preview.clone()));
     }
+    verbatim
+}
+
+fn permission_request(ask: &PermissionAsk) -> Request {
+    let class = serde_json::to_value(ask.class)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default();
+    let verbatim = quoted_in_full(ask);
     let mut details = Vec::new();
     if ask.resolved.effect == Effect::ExecuteNetwork {
         details.push(Detail::new("network", "the command may reach any address".to_owned()));

@@ -1,5 +1,6 @@
 //! Commands that a model drafted, as lines: they are shown whole before a plan with them is approved.
 
+use crate::model::request::Detail;
 use crate::model::{ChoiceAction, Digest, Request, RequestKind, SessionId};
 use crate::state::{PlannedCommand, SessionState};
 use crate::text::{clean_line, reveal};
@@ -20,6 +21,14 @@ pub fn command_lines(commands: &[PlannedCommand<'_>]) -> Vec<String> {
     lines
 }
 
+/// What an answer is about, byte for byte: nothing that hides is left out, and lines stay lines.
+pub fn verbatim_lines(detail: &Detail) -> Vec<String> {
+    let label = clean_line(&detail.label).into_owned();
+    let lead = |number| if number == 0 { format!("   {label}: ") } else { "     | ".to_owned() };
+    let lines = reveal(&detail.text);
+    lines.split('\n').enumerate().map(|(number, line)| format!("{}{line}", lead(number))).collect()
+}
+
 /// The command line that approves exactly this revision.
 pub fn approval_command(session: &SessionId, request: &Request, reply: &str) -> Option<String> {
     let RequestKind::FinalPlan { hash, .. } = &request.kind else { return None };
@@ -29,6 +38,22 @@ pub fn approval_command(session: &SessionId, request: &Request, reply: &str) -> 
         request.id,
         hash.short()
     ))
+}
+
+/// The commands under a question that approves them, and how that is done.
+pub fn card_lines(
+    session: &SessionId,
+    request: &Request,
+    drafted: &[PlannedCommand<'_>],
+) -> Vec<String> {
+    let Some(approve) = approval_command(session, request, "approve") else { return Vec::new() };
+    if drafted.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec!["   a model wrote these commands of the plan:".to_owned()];
+    lines.extend(command_lines(drafted).into_iter().map(|line| format!("     {line}")));
+    lines.push(format!("   approve them with: {approve}"));
+    lines
 }
 
 /// Whether an action approves a plan whose commands the person has to see first.

@@ -63,6 +63,18 @@ fn drafted_commands_are_shown_and_named_before_they_are_approved() {
 }
 
 #[test]
+fn a_question_about_a_command_shows_it_byte_for_byte() {
+    let place = Place::new();
+    let file = place.plan(DRAFTED);
+    let strict = ["--policy", "approval_policy=strict_every_step"];
+    let output = place.run(&["run", &file, "--headless", "--yes", strict[0], strict[1]]);
+    assert_eq!(code(&output), 3, "{}", words(&output));
+    let shown = words(&place.run(&["sessions", "show", "last"]));
+    assert!(shown.contains("command: echo theirs  >> done # <U+202E>kcatta"), "{shown}");
+    assert!(shown.contains("| echo second >> done"), "{shown}");
+}
+
+#[test]
 fn a_flag_that_approves_shows_what_a_model_drafted() {
     let place = Place::new();
     let drafted = place.plan(DRAFTED);

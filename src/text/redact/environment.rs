@@ -60,7 +60,7 @@ fn is_telling(value: &str) -> bool {
     ];
     let path = value.starts_with(['/', '~', '.', '$']) || value.contains("://");
     let lower = value.to_ascii_lowercase();
-    let same = value.chars().all(|c| Some(c) == value.chars().next());
+    let same = value.chars().all(|c| value.starts_with(c));
     value.len() >= SHORTEST
         && !path
         && !same

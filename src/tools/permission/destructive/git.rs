@@ -7,7 +7,7 @@ use crate::tools::permission::shell::{ShellWord, names_program};
 pub(super) fn describe_git(arguments: &[ShellWord]) -> Option<&'static str> {
     let (settings, rest) = split_global_options(arguments);
     if settings.iter().any(|setting| starts_programs(setting)) {
-        return Some("the command gives git a program to start");
+        return Some(STARTS);
     }
     let (subcommand, arguments) = rest.split_first()?;
     if subcommand.is_hidden() {
@@ -101,9 +101,7 @@ fn describe_subcommand(subcommand: &str, arguments: &[ShellWord]) -> Option<&'st
         "gc" if begins("--prune") => REWRITES,
         "prune" | "symbolic-ref" if !arguments.is_empty() || subcommand == "prune" => REWRITES,
         "config" if !reads_settings(arguments) => "the command changes the settings of git",
-        "difftool" | "mergetool" if has_flag(arguments, 'x', "--extcmd") => {
-            "the command gives git a program to start"
-        }
+        "difftool" | "mergetool" if has_flag(arguments, 'x', "--extcmd") => STARTS,
         "daemon" | "http-backend" | "send-email" => "the command reaches out by itself",
         _ => return None,
     };
@@ -111,6 +109,7 @@ fn describe_subcommand(subcommand: &str, arguments: &[ShellWord]) -> Option<&'st
 }
 
 const THROWS_AWAY: &str = "the command throws away changes";
+const STARTS: &str = "the command gives git a program to start";
 const REWRITES: &str = "the command rewrites history";
 
 fn rewrites_remote(arguments: &[ShellWord]) -> bool {

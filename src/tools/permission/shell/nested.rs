@@ -174,10 +174,7 @@ fn behind_starter(
             break;
         }
     }
-    for command in &mut found {
-        command.uncertain = false;
-    }
-    found
+    found.into_iter().map(|command| SimpleCommand { uncertain: false, ..command }).collect()
 }
 
 fn started_at(command: &SimpleCommand, at: usize, program: &str, uncertain: bool) -> SimpleCommand {
@@ -396,14 +393,13 @@ struct CodeFlags {
 fn code_flags(program: &str) -> Option<CodeFlags> {
     let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let (short, long): (&'static str, &'static [&'static str]) = match stem {
-        "python" | "pypy" => ("c", &[]),
+        "python" | "pypy" | "tclsh" | "expect" | "guile" => ("c", &[]),
         "perl" => ("eE", &[]),
         "ruby" | "lua" | "luajit" | "Rscript" | "osascript" | "elixir" | "groovy" => ("e", &["-e"]),
         "node" | "nodejs" | "bun" => ("ep", &["--eval", "--print"]),
         "deno" => ("", &["eval"]),
         "php" => ("r", &["--run"]),
         "awk" | "gawk" | "mawk" | "nawk" => ("", &[]),
-        "tclsh" | "expect" | "guile" => ("c", &[]),
         _ => return None,
     };
     Some(CodeFlags { short, long })
