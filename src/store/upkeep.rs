@@ -92,6 +92,7 @@ pub(super) fn session_bytes(reader: &Reader) -> Result<BTreeMap<SessionId, u64>,
 /// Looks at the structure of the file before it is first written to, if that takes no more than a moment.
 pub(super) fn before_writing(connection: &Connection, database: &Path) -> Result<(), StoreError> {
     const A_MOMENT: u64 = 32 << 20;
+    require_columns(connection, database)?;
     if fs::metadata(database).map_or(0, |metadata| metadata.len()) > A_MOMENT {
         return Ok(());
     }
@@ -100,6 +101,43 @@ pub(super) fn before_writing(connection: &Connection, database: &Path) -> Result
         Some(problem) => Err(StoreError::damaged(database, problem)),
         None => Ok(()),
     }
+}
+
+/// The columns that are written. Where the definition of a table is damaged, a write may fail after others were made.
+const COLUMNS: [&str; 20] = [
+    "key, id, created_at, updated_at, opened_at, title, goal, workspace, status, pattern, done, total, cost_micro, tokens,
+     open_requests, head_seq, parent, parent_seq, visibility, format, sum FROM session",
+    "id, at, kind, task, codec, payload, sum FROM live",
+    "session, first_seq, last_seq, contents, payloads FROM segment",
+    "session, first_seq, sum FROM segment_sum",
+    "session FROM unsummed",
+    "session, seq, codec, payload FROM checkpoint",
+    "session, epoch, pid, started, host, since FROM lease",
+    "session, last_seq, head, codec, steps FROM stretch",
+    "session, upto FROM worded",
+    "session, seq, note, at FROM bookmark",
+    "session, source, header, at FROM origin",
+    "id, key, text, tags, created_at, updated_at FROM memory",
+    "id, at, tool, affinity, ok, confidence, latency_ms, code FROM tool_call",
+    "tool, hash, at FROM tool_pin",
+    "scope, call, at, codec, payload FROM tool_output",
+    "scope, list FROM todo_list",
+    "session, version, goal_id, pattern_type, pattern_subtype, pattern_variant FROM plans",
+    "session, version, node FROM plan_node",
+    "session, version, block, node, start, finish FROM plan_block",
+    "id, session, at, request, answer FROM inbox",
+];
+
+/// Asks for every column by its name. Nothing is read.
+fn require_columns(connection: &Connection, database: &Path) -> Result<(), StoreError> {
+    for columns in COLUMNS {
+        if let Err(rusqlite::Error::SqlInputError { msg, .. }) =
+            connection.prepare(&format!("SELECT {columns}"))
+        {
+            return Err(StoreError::damaged(database, format!("its tables were changed: {msg}")));
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {

@@ -304,3 +304,26 @@ fn a_store_without_checksums_gets_them_in_the_background() {
     file.execute(flip, []).unwrap();
     assert!(!store.integrity(Depth::Full).unwrap().problems.is_empty());
 }
+
+#[test]
+fn a_damaged_definition_of_a_table_is_found_before_anything_is_written() {
+    let dir = temporary();
+    drop(filled(&dir));
+    let file = dir.path().join("planwright.db");
+    let mut bytes = fs::read(&file).unwrap();
+    let definition = b"created_at    INTEGER NOT NULL";
+    // Copies that moved elsewhere are still in the file; which one is in use does not matter here.
+    let places: Vec<usize> = (0..bytes.len() - definition.len())
+        .filter(|at| bytes[*at..].starts_with(definition))
+        .collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at] ^= 2;
+    }
+    fs::write(&file, &bytes).unwrap();
+    let refused = Store::open(dir.path(), OpenMode::ReadWrite)
+        .and_then(|store| store.create_session(plain("b2")))
+        .unwrap_err();
+    assert!(matches!(refused, StoreError::Damaged { .. }), "{refused:?}");
+    assert!(fs::read(&file).unwrap() == bytes, "the file was changed");
+}

@@ -143,7 +143,8 @@ fn sealed_and_live(place: &Place) -> Vec<u8> {
     std::fs::read(compact).unwrap()
 }
 
-/// A bit flipped inside the payload of a live event or of a sealed run: `sessions verify` fails and names it.
+/// A bit flipped inside the payload of a live event, in the file itself: `sessions verify` fails and names it. Sealed runs and the
+/// other columns are damaged in the tests of the store.
 #[test]
 fn verify_names_a_bit_flipped_in_the_journal() {
     let place = filled();
