@@ -4,6 +4,7 @@
 //! its lock without noticing cannot add events behind the back of the next one.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -106,7 +107,11 @@ fn lock(queue: &Queue, place: &Place, id: &SessionId) -> Result<File, StoreError
 
 /// Locks the file, or says `None` if another process has it. A file that was unlinked meanwhile does not count.
 fn try_lock(path: &Path) -> Result<Option<File>, StoreError> {
-    let failed = |error| StoreError::io("locking", path, error);
+    let failed = |error: std::io::Error| match error.kind() {
+        // Nothing can be written here at all, which is the more useful thing to say.
+        ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnlyFiles { path: path.to_owned() },
+        _ => StoreError::io("locking", path, error),
+    };
     loop {
         let options =
             OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
