@@ -311,15 +311,14 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
         return false;
     }
     // A task that asked something does nothing before it is answered.
-    let asks =
-        |task: usize| {
-            let (id, since) = (state.tasks.id(task), state.tasks.row(task).started_at);
-            // What was asked before the attempt began was asked by another process; whether it is asked again shows.
-            let own = |open: &&OpenRequest| since.is_none_or(|since| open.asked_at >= since);
-            state.requests.open.values().filter(own).any(|open| {
-                open.request.task.as_ref().is_some_and(|asking| id.is_or_contains(asking))
-            })
-        };
+    let asks = |task: usize| {
+        let since = state.tasks.row(task).started_at;
+        // What was asked before the attempt began was asked by another process; whether it is asked again shows.
+        let own = |open: &&OpenRequest| since.is_none_or(|since| open.asked_at >= since);
+        state.requests.open.values().filter(own).any(|open| {
+            open.request.task.as_ref().and_then(|asking| state.tasks.owner(asking)) == Some(task)
+        })
+    };
     let runs = |task: usize| state.tasks.row(task).status == TaskStatus::Running;
     let busy = |task: usize| runs(task) && !asks(task);
     match state.run.phase {

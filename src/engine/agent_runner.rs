@@ -53,14 +53,15 @@ impl Runner for AgentRunner {
             let affinity = runner.ranked(&job.task);
             let Self { kit, port, .. } = runner;
             let brief = job.brief.map(|brief| *brief).unwrap_or_default();
-            let permit = kit.toolbox.permits().acquire().await;
+            // A cancelled attempt gets none: the agent sees the cancellation before it does anything.
+            let permit = kit.toolbox.permits().acquire_unless(&cancel).await;
             let work = AgentJob {
                 goal: brief.goal,
                 context: brief.context,
                 past: brief.past,
                 gate: Some(port.gate(&kit.gate)),
                 affinity,
-                held: HeldPermit::new(permit),
+                held: permit.map(HeldPermit::new).unwrap_or_default(),
                 ..AgentJob::new(Arc::new(TaskNode::clone(&job.task)), job.call.attempt)
             };
             let say = {
@@ -74,9 +75,12 @@ impl Runner for AgentRunner {
                 && !cancel.is_cancelled()
             {
                 port.flush().await;
-                let asking = port.ask(at_its_limit(&job.task, &failure.message));
-                let answer = work.held.lend(kit.toolbox.permits(), asking).await;
-                match answer.map(|answer| answer.action) {
+                let request = at_its_limit(&job.task, &failure.message);
+                match ask_at_limit(&port, request, &work.held, &kit, &cancel).await {
+                    _ if cancel.is_cancelled() => {
+                        let message = "the task was cancelled";
+                        end.result = Err(Failure::new("cancelled", Category::Critical, message));
+                    }
                     Some(ChoiceAction::HandToMe) => {
                         let message = "the person takes it over";
                         let failure = Failure::new(HANDED_OVER, Category::Critical, message);
@@ -132,6 +136,28 @@ impl Runner for AgentRunner {
     fn has_tool(&self, name: &str) -> bool {
         self.kit.toolbox.may_offer(name) && is_set_up(&self.kit.toolbox, name)
     }
+}
+
+/// Asks whether a task may go on, and leaves its slot to others meanwhile. Only a task that goes on waits for a slot again.
+async fn ask_at_limit(
+    port: &Port,
+    request: Request,
+    held: &HeldPermit,
+    kit: &AgentKit,
+    cancel: &CancellationToken,
+) -> Option<ChoiceAction> {
+    let ends = cancel.child_token();
+    let asking = async {
+        let action = tokio::select! {
+            answer = port.ask(request) => answer.map(|answer| answer.action),
+            () = cancel.cancelled() => None,
+        };
+        if action != Some(ChoiceAction::GoOn) {
+            ends.cancel();
+        }
+        action
+    };
+    held.lend(kit.toolbox.permits(), &ends, asking).await
 }
 
 /// What the person is asked when a task has used up its iterations.

@@ -188,13 +188,7 @@ fn phase_of(task: &TaskNode) -> Option<&str> {
 fn plan_grant(view: &PortView, task: &TaskId) -> Option<PlanGrant> {
     let plan = view.plan.as_deref().filter(|_| view.approved)?;
     // A subtask acts for the task that called it.
-    let own = task.as_str();
-    let node = plan
-        .plan
-        .tasks
-        .iter()
-        .filter(|node| own == node.id.as_str() || own.starts_with(&format!("{}.", node.id)))
-        .max_by_key(|node| node.id.as_str().len())?;
+    let node = task.find_owner(|id| plan.plan.tasks.iter().find(|node| node.id.as_str() == id))?;
     let phase = phase_of(node);
     let same_phase = plan.plan.tasks.iter().filter(|other| phase_of(other) == phase);
     Some(PlanGrant {

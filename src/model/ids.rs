@@ -58,9 +58,16 @@ impl TaskId {
         &self.0
     }
 
-    /// Whether another id names this task or a subtask of it.
-    pub fn is_or_contains(&self, other: &Self) -> bool {
-        other.0.strip_prefix(&*self.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    /// Finds the task that this id belongs to: the one of this name or, for a subtask, the one with the longest name
+    /// before a dot. Ids of a plan may contain dots, so that `a.1` is a subtask of `a` only where no task is named `a.1`.
+    pub fn find_owner<T>(&self, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let mut id = self.as_str();
+        loop {
+            if let Some(owner) = find(id) {
+                return Some(owner);
+            }
+            id = id.rsplit_once('.')?.0;
+        }
     }
 }
 
@@ -156,6 +163,24 @@ mod tests {
         assert_eq!(id.as_str().len(), 12);
         assert_eq!(id.short().len(), 6);
         assert!(id.as_str().starts_with(id.short()));
+    }
+
+    #[test]
+    fn an_id_belongs_to_the_longest_task_id_that_matches() {
+        let tasks = ["a", "a.1", "b"];
+        let owner =
+            |id: &str| TaskId::from(id).find_owner(|id| tasks.into_iter().find(|task| *task == id));
+        for (id, expected) in [
+            ("a", Some("a")),
+            ("a.1", Some("a.1")),
+            ("a.1.2", Some("a.1")),
+            ("a.2.1", Some("a")),
+            ("a.10", Some("a")),
+            ("ab", None),
+            ("c.1", None),
+        ] {
+            assert_eq!(owner(id), expected, "{id}");
+        }
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How many attempts that wait for an answer of the person free their slot for others. It bounds how many questions pile
-/// up before somebody answers.
+/// How many attempts wait for an answer of the person without taking a slot. Further ones keep theirs, so that at most
+/// this many and as many as there are slots wait at once.
 pub const MAX_WAITING_ATTEMPTS: usize = 16;
 
 /// What a session works by. Journaled where it differs from the built-in values, so that a replay under other

@@ -505,6 +505,11 @@ impl TaskTable {
         self.wiring.index.get(id).map(|position| *position as usize)
     }
 
+    /// Where the task stands that an id belongs to, which may be the id of a subtask.
+    pub fn owner(&self, id: &TaskId) -> Option<usize> {
+        id.find_owner(|id| self.wiring.index.get(id).map(|position| *position as usize))
+    }
+
     pub fn id(&self, task: usize) -> &TaskId {
         &self.wiring.ids[task]
     }

@@ -121,6 +121,15 @@ impl Permits {
         Permit { _permit: Arc::clone(&self.0).acquire_owned().await.ok() }
     }
 
+    /// Waits for a permit only as long as the task is not cancelled: ending needs none.
+    pub async fn acquire_unless(&self, cancel: &CancellationToken) -> Option<Permit> {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            permit = self.acquire() => Some(permit),
+        }
+    }
+
     pub fn free(&self) -> usize {
         self.0.available_permits()
     }
@@ -135,12 +144,18 @@ impl HeldPermit {
         Self(Arc::new(Mutex::new(Some(permit))))
     }
 
-    /// Gives the permit back while something is awaited that needs none, and takes one again afterwards.
-    pub async fn lend<T>(&self, permits: &Permits, work: impl Future<Output = T>) -> T {
+    /// Gives the permit back while something is awaited that needs none, and takes one again afterwards. After a
+    /// cancellation none is taken: the caller may only end, and must not wait for others to do so.
+    pub async fn lend<T>(
+        &self,
+        permits: &Permits,
+        cancel: &CancellationToken,
+        work: impl Future<Output = T>,
+    ) -> T {
         let lent = self.take().is_some();
         let value = work.await;
-        if lent {
-            self.put(permits.acquire().await);
+        if lent && let Some(permit) = permits.acquire_unless(cancel).await {
+            self.put(permit);
         }
         value
     }
@@ -263,6 +278,38 @@ impl ToolContext {
 
     /// Gives the caller's permit back while nested work is awaited, and takes one again afterwards.
     pub async fn lend_permit<T>(&self, work: impl Future<Output = T>) -> T {
-        self.held.lend(self.toolbox.permits(), work).await
+        self.held.lend(self.toolbox.permits(), &self.cancel, work).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_cancelled_task_ends_without_a_free_permit() {
+        let (permits, cancel) = (Permits::new(1), CancellationToken::new());
+        let held = HeldPermit::new(permits.acquire().await);
+        let work = async {
+            let other = permits.acquire().await;
+            cancel.cancel();
+            other
+        };
+        let other = held.lend(&permits, &cancel, work).now_or_never();
+        assert!(other.is_some(), "it waits for the permit of another task");
+        drop(other);
+        assert_eq!(permits.free(), 1, "it took none");
+    }
+
+    #[tokio::test]
+    async fn a_cancellation_ends_the_wait_for_a_permit() {
+        let (permits, cancel) = (Permits::new(1), CancellationToken::new());
+        let held = HeldPermit::new(permits.acquire().await);
+        let mut lent = Box::pin(held.lend(&permits, &cancel, permits.acquire()));
+        assert!((&mut lent).now_or_never().is_none(), "the other task has the only permit");
+        cancel.cancel();
+        assert!(lent.now_or_never().is_some());
     }
 }

@@ -246,14 +246,20 @@ impl Toolbox {
                 binding: binding.clone(),
                 sandbox: self.sandbox_state(),
             };
-            // Others work while the person thinks.
+            // Others work while the person thinks. A task that is to end does not wait for them.
+            let ends = call.cancel.child_token();
             let asking = async {
-                tokio::select! {
-                    answer = self.bracket().ask(&ask) => Some(answer),
-                    () = call.cancel.cancelled() => None,
+                let answer = tokio::select! {
+                    answer = self.bracket().ask(&ask) => answer,
+                    () = call.cancel.cancelled() => return None,
+                };
+                if answer == PermissionAnswer::Stop {
+                    ends.cancel();
                 }
+                Some(answer)
             };
-            let Some(answer) = call.held.lend(self.permits(), asking).await else {
+            let answer = call.held.lend(self.permits(), &ends, asking).await;
+            let Some(answer) = answer.filter(|_| !call.cancel.is_cancelled()) else {
                 return Err((ToolError::new(Code::Cancelled, "the task was cancelled"), verdict));
             };
             if let Some(error) = self.refusal(&prepared, &answer) {

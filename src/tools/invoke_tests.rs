@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::PermissionAnswer;
-use super::context::ToolContext;
+use super::context::{HeldPermit, Permits, ToolContext};
 use super::fixture::{Fixture, registry_with};
 use super::meta::{Effect, Resolved, ToolMeta};
 use super::permission::{Because, Matching};
@@ -98,6 +99,23 @@ async fn a_reason_reaches_the_agent_and_the_same_call_denied_twice_stops_the_tas
         fixture.code("file.write", json!({"path": "c", "content": "x"})).await,
         "needs_person"
     );
+}
+
+#[tokio::test]
+async fn a_task_that_the_person_stops_ends_while_others_have_every_permit() {
+    let fixture = Fixture::with(|parts| parts.permits = Permits::new(1));
+    fixture.answer([PermissionAnswer::Stop]);
+    let mut call = fixture.a_call("file.write", json!({"path": "a", "content": "x"}));
+    let permits = fixture.toolbox.permits().clone();
+    call.held = HeldPermit::new(permits.acquire().await);
+    // The next in the queue gets the permit as soon as it is lent, and keeps it.
+    let mut other = Box::pin(permits.acquire());
+    assert!((&mut other).now_or_never().is_none());
+    let ended = tokio::time::timeout(Duration::from_secs(30), fixture.toolbox.invoke(call));
+    let ended = ended.await.expect("it does not wait for the permit of another");
+    assert!(!ended.result.ok);
+    drop(other.await);
+    assert_eq!(permits.free(), 1);
 }
 
 #[tokio::test]

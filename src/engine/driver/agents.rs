@@ -1,5 +1,6 @@
 //! Agents at work: what they hand in, what they ask, and how their attempts begin and are cancelled.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -110,12 +111,14 @@ impl Driver {
         if self.asked.is_empty() {
             return 0;
         }
-        let asking: Vec<&TaskId> = self
+        let asking: BTreeSet<usize> = self
             .agents_questions()
             .filter(|request| self.asked.contains_key(&request.id))
-            .filter_map(|request| request.task.as_ref())
+            .filter_map(|request| self.state.tasks.owner(request.task.as_ref()?))
             .collect();
-        let waits = |call: &&CallId| asking.iter().any(|task| call.task.is_or_contains(task));
+        let waits = |call: &&CallId| {
+            self.state.tasks.position(&call.task).is_some_and(|task| asking.contains(&task))
+        };
         self.running.keys().filter(waits).count().min(MAX_WAITING_ATTEMPTS)
     }
 
@@ -125,19 +128,23 @@ impl Driver {
         if self.closing.is_some() {
             return;
         }
-        let own = |task: &TaskId| call.task.is_or_contains(task);
+        let tasks = &self.state.tasks;
+        let position = tasks.position(&call.task);
+        let own = |task: &TaskId| {
+            *task == call.task || (position.is_some() && tasks.owner(task) == position)
+        };
         let asking: Vec<RequestId> = self
             .agents_questions()
             .filter(|request| request.task.as_ref().is_some_and(own))
             .map(|request| request.id)
             .collect();
+        self.answered_early.retain(|(request, _)| !request.task.as_ref().is_some_and(own));
+        self.run_again.retain(|(task, _)| !own(task));
         for id in asking {
             self.asked.remove(&id);
             let why = "the attempt is over".to_owned();
             self.say(ApprovalEvent::Withdrawn { id, why });
         }
-        self.answered_early.retain(|(request, _)| !request.task.as_ref().is_some_and(own));
-        self.run_again.retain(|(task, _)| !own(task));
     }
 
     /// Takes back what an earlier process asked for a task and nobody waits for any more.

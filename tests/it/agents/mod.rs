@@ -1,6 +1,7 @@
 //! Tasks of agents through the whole program: a recorded model or a mock server, real tools, a real store.
 
 mod answered;
+mod dotted;
 mod failures;
 mod limits;
 mod pacing;

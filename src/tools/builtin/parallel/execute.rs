@@ -163,7 +163,8 @@ async fn one(
         let why = format!("skipped: task {other}, which it needs, did not succeed");
         Outcome::skipped(&task.description, &why, most)
     } else {
-        let held = HeldPermit::new(context.toolbox.permits().acquire().await);
+        let permit = context.toolbox.permits().acquire_unless(&context.cancel).await;
+        let held = permit.map(HeldPermit::new).unwrap_or_default();
         let child = context.child(position, filter, held);
         tell(context, &child, &task.description, ChildState::Started);
         let inputs = before.iter().map(|outcome| outcome.text.clone()).collect();

@@ -120,7 +120,8 @@ async fn explore(wanted: &Args, context: &ToolContext) -> Answer {
             let watched = context.child(position, filter.clone(), HeldPermit::default());
             tell(context, &watched, &question, ChildState::Waiting);
             let run = async {
-                let held = HeldPermit::new(context.toolbox.permits().acquire().await);
+                let permit = context.toolbox.permits().acquire_unless(&context.cancel).await;
+                let held = permit.map(HeldPermit::new).unwrap_or_default();
                 let child = context.child(position, filter, held);
                 tell(context, &child, &question, ChildState::Started);
                 let request = SubtaskRequest { description: question.clone(), inputs: Vec::new() };

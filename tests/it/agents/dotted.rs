@@ -1,0 +1,111 @@
+//! Tasks whose ids contain dots: a question belongs to the task that asked it, not to one whose id it begins with.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use planwright::engine::{self, EngineOptions, Inlet, Job, Port, Runner};
+use planwright::event::{CallOutcome, CloseReason, Command, RunEvent};
+use planwright::model::{
+    Choice, ChoiceAction, Plan, Request, RequestId, RequestKind, RunKind, SessionId, TaskNode,
+};
+use planwright::state::{RunPhase, SessionState, TaskStatus};
+use planwright::tools::process::{CallReport, Reports};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Bench, answer, approved, plan};
+
+/// The task `a.1` asks; every other task ends when the test lets one end.
+struct Asking {
+    port: Port,
+    may_end: Arc<Semaphore>,
+}
+
+fn question(task: &TaskNode) -> Request {
+    Request {
+        id: RequestId(0),
+        kind: RequestKind::TaskCap { task: task.id.clone() },
+        question: format!("Let {} go on?", task.id),
+        why: String::new(),
+        verbatim: Vec::new(),
+        details: Vec::new(),
+        choices: vec![Choice::new(ChoiceAction::GoOn, "go on", "as before")],
+        task: Some(task.id.clone()),
+    }
+}
+
+impl Runner for Asking {
+    fn run(&self, job: Job, _: CancellationToken, reports: Reports) -> BoxFuture<'static, ()> {
+        let (port, may_end) = (self.port.clone(), Arc::clone(&self.may_end));
+        Box::pin(async move {
+            let answered = if job.task.id.as_str() == "a.1" {
+                port.ask(question(&job.task)).await.is_some()
+            } else {
+                may_end.acquire().await.unwrap().forget();
+                true
+            };
+            let code = if answered { 0 } else { 1 };
+            reports.send(CallReport::ended(CallOutcome::Exited { code })).await;
+        })
+    }
+
+    fn does_agents(&self) -> bool {
+        true
+    }
+
+    fn tool(&self, _: &TaskNode) -> (&'static str, &'static str) {
+        ("agent", "1")
+    }
+}
+
+fn independent() -> Plan {
+    let mut plan = plan(&[("a", &[]), ("a.1", &[]), ("b", &[]), ("c", &[])]);
+    for task in &mut plan.tasks {
+        task.run = RunKind::Agent {};
+    }
+    plan
+}
+
+fn is(state: &SessionState, task: &str, status: TaskStatus) -> bool {
+    state.tasks.get(&task.into()).unwrap().status == status
+}
+
+#[tokio::test]
+async fn a_question_of_a_dotted_task_belongs_to_it_alone() {
+    let bench = Bench::new();
+    let (port, inlet): (Port, Inlet) = engine::port(
+        SessionId::clone(&bench.id),
+        Vec::new(),
+        engine::wall_clock(),
+        Arc::new(|_| {}),
+    );
+    let may_end = Arc::new(Semaphore::new(0));
+    let runner = Asking { port, may_end: Arc::clone(&may_end) };
+    let options =
+        EngineOptions { jobs: 2, inlet: Some(inlet), ..EngineOptions::with(Arc::new(runner)) };
+    let mut first = approved(independent());
+    first.push(RunEvent::Started { hash: independent().digest().unwrap(), jobs: 2 }.into());
+    let journal = bench.store.acquire(&bench.id).unwrap();
+    let handle = engine::start(journal, SessionState::default(), first, options);
+
+    let asked = |state: &SessionState| {
+        state.requests.open.len() == 1 && is(state, "b", TaskStatus::Running)
+    };
+    let state = bench.until(&handle, asked).await;
+    assert!(is(&state, "a", TaskStatus::Running));
+    assert!(!is(&state, "c", TaskStatus::Running), "only the task that asked frees its slot");
+
+    may_end.add_permits(3);
+    let others_done = |state: &SessionState| {
+        ["a", "b", "c"].into_iter().all(|task| is(state, task, TaskStatus::Done))
+    };
+    let state = bench.until(&handle, others_done).await;
+    assert!(is(&state, "a.1", TaskStatus::Running), "its question is still open");
+    let id = state.requests.open.values().next().unwrap().request.id;
+    handle.commands.send(answer(id.0, ChoiceAction::GoOn)).await.unwrap();
+    let finished = |state: &SessionState| matches!(state.run.phase, RunPhase::Finished { .. });
+    let state = bench.until(&handle, finished).await;
+    assert!(is(&state, "a.1", TaskStatus::Done), "the answer reached it");
+    handle.commands.send(Command::Close { why: CloseReason::Finished }).await.unwrap();
+    handle.finished().await.unwrap();
+}
