@@ -130,6 +130,7 @@ fn the_attempts_work_where_nothing_confines_them() {
         "connect_tcp",
         "connect_with_data",
         "send_from_a_pair_to_a_named_socket",
+        "send_from_a_raw_pair_to_a_named_socket",
         "test_the_victim",
         "file_size_of_the_victim",
         "priority_of_the_victim",
