@@ -205,3 +205,16 @@ fn what_a_command_needs_works_in_the_sandbox() {
         assert_eq!(answer["data"]["exit_code"], 0, "{who:?}: {answer}");
     }
 }
+
+#[test]
+fn a_directory_that_cannot_be_read_is_reported() {
+    if !confined() {
+        return;
+    }
+    let who = if is_root() { Who::Ordinary } else { Who::Same };
+    let place = Place::new(who);
+    let reported = |answer: serde_json::Value| answer.to_string().contains("could be compared");
+    assert!(!reported(place.run_confined("mkdir -p closed", false)));
+    assert!(reported(place.run_confined("chmod 311 closed", false)));
+    place.run_confined("chmod 755 closed", false);
+}
