@@ -135,6 +135,8 @@ impl ProtectedState {
                 Err(error) => self.cut |= !is_absent(&error),
             }
         }
+        // Where two ways lead to one place the first one names it: the same one before a command and after it.
+        names.sort_by(|(one, _), (other, _)| one.cmp(other));
         names
     }
 
