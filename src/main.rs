@@ -1,10 +1,13 @@
 //! The thin binary: hands over to the library and turns its result into an exit code.
 
+#[expect(clippy::print_stderr, reason = "there is nothing yet that could show it otherwise")]
 fn main() -> std::process::ExitCode {
     if planwright::tools::sandbox::is_helper() {
         return planwright::tools::sandbox::helper_main();
     }
-    planwright::tools::sandbox::seal_descriptors();
+    if let Err(problem) = planwright::tools::sandbox::seal_descriptors() {
+        eprintln!("planwright: warning: {problem}");
+    }
     planwright::tools::sandbox::protect_self();
     planwright::cli::main()
 }

@@ -96,7 +96,7 @@ pub(super) struct Ran {
     pub(super) collected: Collected,
     pub(super) confined: bool,
     protected_changes: Vec<String>,
-    /// The workspace holds more than the check for protected files looks at.
+    /// The check for protected files left something out: too much, or not readable.
     partly_checked: bool,
 }
 
@@ -126,7 +126,7 @@ pub(super) async fn run(
         redactor: toolbox.redactor().clone(),
         launch: cell.launch(),
     };
-    let before = look_at_protected(toolbox).await;
+    let before = look_at_protected(toolbox).await?;
     let collected = process::collect(
         spec,
         context.cancel.clone(),
@@ -142,17 +142,19 @@ pub(super) async fn run(
         },
     )
     .await;
-    let after = look_at_protected(toolbox).await;
+    let after = look_at_protected(toolbox).await?;
     let protected_changes = after.changed_since(&before);
     let partly_checked = before.is_cut() || after.is_cut();
     Ok(Ran { collected, confined, protected_changes, partly_checked })
 }
 
 /// The state of protected files in all roots. A large workspace takes a while, which must not hold others up.
-async fn look_at_protected(toolbox: &Toolbox) -> ProtectedState {
+async fn look_at_protected(toolbox: &Toolbox) -> Result<ProtectedState, ToolError> {
     let roots: Vec<PathBuf> = toolbox.workspace().roots().map(Path::to_owned).collect();
     let look = move || protected_state(roots.iter().map(PathBuf::as_path));
-    tokio::task::spawn_blocking(look).await.unwrap_or_default()
+    tokio::task::spawn_blocking(look).await.map_err(|error| {
+        ToolError::new(Code::Internal, format!("comparing protected files failed: {error}"))
+    })
 }
 
 impl Ran {
@@ -195,7 +197,7 @@ impl Ran {
         }
         if partly_checked {
             result = result.explain(
-                "the workspace is too large to look for changed protected files in all of it",
+                "not all protected files could be compared: the workspace is too large, or a part of it cannot be read",
             );
         }
         let full_output = cut.then(|| output.into_owned());

@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 use super::Homes;
 use crate::model::Digest;
 
-/// The variable that names a tool's cache, and the name of the directory for it.
-const CACHES: [(&str, &str); 4] = [
-    ("CARGO_HOME", "cargo"),
-    ("GOMODCACHE", "go"),
-    ("npm_config_cache", "npm"),
-    ("PIP_CACHE_DIR", "pip"),
+/// The variable that names a tool's cache, the name of the directory for it, and where in it downloads are.
+const CACHES: [(&str, &str, &[&str]); 4] = [
+    ("CARGO_HOME", "cargo", &["registry/cache", "git/db"]),
+    ("GOMODCACHE", "go", &["cache/download"]),
+    ("npm_config_cache", "npm", &["_cacache/content-v2"]),
+    ("PIP_CACHE_DIR", "pip", &["http", "http-v2", "wheels"]),
 ];
+/// How deep a file can be below a place of downloads.
+const DEEPEST: usize = 12;
 
 /// Where the caches of a workspace are. None where the person has no home.
 pub(super) fn directory_of(person: &BTreeMap<String, String>, root: &Path) -> Option<PathBuf> {
@@ -35,27 +37,34 @@ pub(super) fn directory_of(person: &BTreeMap<String, String>, root: &Path) -> Op
 pub(super) fn use_caches(homes: &mut Homes, directory: &Path, network: bool) {
     let settings = homes.variables.iter().find(|(name, _)| name == "CARGO_HOME");
     let settings = settings.map(|(_, home)| Path::new(home).join("config.toml"));
-    for (variable, name) in CACHES {
+    for (variable, name, downloads) in CACHES {
         let place = directory.join(name);
-        if network {
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(&place);
-            let settings =
-                settings.as_ref().filter(|path| variable == "CARGO_HOME" && path.exists());
-            if let (Ok(()), Some(settings)) = (made, settings) {
-                // Mirrors and the like. What is there already stays.
-                let _ = std::os::unix::fs::symlink(settings, place.join("config.toml"));
-            }
+        let is_ready = if network {
+            DirBuilder::new().recursive(true).mode(0o700).create(&place).is_ok()
+        } else {
+            downloads.iter().any(|below| holds_file(&place.join(below), DEEPEST))
+        };
+        if !is_ready {
+            continue;
         }
-        if network || is_used(&place) {
-            homes.set(variable, &place);
-            homes.write.push(place);
+        let settings = settings.as_ref().filter(|path| variable == "CARGO_HOME" && path.exists());
+        if let Some(settings) = settings {
+            // Mirrors and the like. What is there already stays.
+            let _ = std::os::unix::fs::symlink(settings, place.join("config.toml"));
         }
+        homes.set(variable, &place);
+        homes.write.push(place);
     }
 }
 
-fn is_used(place: &Path) -> bool {
-    let names = std::fs::read_dir(place).into_iter().flatten().flatten();
-    names.map(|entry| entry.file_name()).any(|name| name != "config.toml")
+/// Whether there is a file with content anywhere below a directory. The first one ends the search.
+fn holds_file(directory: &Path, depth: usize) -> bool {
+    let mut entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.any(|entry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => depth > 0 && holds_file(&entry.path(), depth - 1),
+        Ok(metadata) => metadata.is_file() && metadata.len() > 0,
+        Err(_) => false,
+    })
 }
 
 #[cfg(test)]
@@ -80,8 +89,21 @@ mod tests {
         assert!(online.write.contains(&cargo));
         assert!(online.variables.contains(&("CARGO_HOME".into(), cargo.display().to_string())));
         assert!(!with(false).write.contains(&cargo), "nothing was downloaded");
-        std::fs::create_dir(cargo.join("registry")).unwrap();
+        std::fs::create_dir_all(cargo.join("registry/cache/index")).unwrap();
+        std::fs::write(cargo.join("stray"), "x").unwrap();
+        assert!(!with(false).write.contains(&cargo), "a stray file is no download");
+        std::fs::write(cargo.join("registry/cache/index/a-1.0.0.crate"), "x").unwrap();
         let later = with(false);
         assert!(later.write.contains(&cargo) && !later.write.contains(&directory.join("npm")));
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_made_is_not_named() {
+        let home = tempfile::tempdir().unwrap();
+        let mut homes = Homes::default();
+        std::fs::write(home.path().join("cargo"), "in the way").unwrap();
+        use_caches(&mut homes, home.path(), true);
+        let names: Vec<&str> = homes.variables.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["GOMODCACHE", "npm_config_cache", "PIP_CACHE_DIR"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Homes, Launcher, PrivateDirectory, Profile, Sandbox, caches, environment};
 use crate::tools::ToolSettings;
@@ -29,6 +29,9 @@ impl Cell {
         let person: BTreeMap<String, String> = std::env::vars().collect();
         let roots: Vec<PathBuf> = roots.into_iter().collect();
         let mut homes = Homes::find(&person);
+        if network {
+            homes.add_name_resolution(Path::new("/"));
+        }
         if let Some(root) = roots.first()
             && let Some(directory) = caches::directory_of(&person, root)
         {

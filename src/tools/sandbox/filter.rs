@@ -176,13 +176,20 @@ fn refused(choice: FilterChoice) -> Result<RuleTable, BackendError> {
     let requests = TERMINAL_REQUESTS.iter().map(|request| rule(&[(1, SeccompCmpOp::Eq, *request)]));
     table.insert(libc::SYS_ioctl, requests.collect::<Result<_, _>>()?);
     table.insert(libc::SYS_socket, refused_sockets(choice.network)?);
-    // A pair of datagram sockets could still send to any socket with a name.
-    let pairs = [
-        rule(&[(0, SeccompCmpOp::Ne, libc::AF_UNIX)])?,
-        rule(&[(1, SeccompCmpOp::MaskedEq(0xf), libc::SOCK_DGRAM)])?,
-    ];
-    table.insert(libc::SYS_socketpair, pairs.into());
+    table.insert(libc::SYS_socketpair, refused_pairs()?);
     Ok(table)
+}
+
+/// Every pair but connected Unix sockets. A pair of datagram sockets could still send to any socket with a name, and
+/// the kernel makes datagram sockets of `SOCK_RAW` too.
+fn refused_pairs() -> Result<Vec<SeccompRule>, BackendError> {
+    let mut rules = vec![rule(&[(0, SeccompCmpOp::Ne, libc::AF_UNIX)])?];
+    let allowed = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
+    // The upper bits of the type are flags.
+    for kind in (0..16).filter(|kind| !allowed.contains(kind)) {
+        rules.push(rule(&[(1, SeccompCmpOp::MaskedEq(0xf), kind)])?);
+    }
+    Ok(rules)
 }
 
 /// Every socket but the allowed ones. Without a network that leaves listing the interfaces.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use super::{ARGV0, HELPER_FAILED, Probe, Profile};
@@ -22,7 +23,9 @@ pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     let first = arguments.next().unwrap_or_default();
     if first == PROBE || first == PROBE_WITHOUT_MOUNTS {
-        let profile = Profile { own_mounts: first == PROBE, ..Profile::default() };
+        // Given a directory to write in, bind mounts are tried too.
+        let write = arguments.map(PathBuf::from).collect();
+        let profile = Profile { own_mounts: first == PROBE, write, ..Profile::default() };
         let probe = confine(&profile).unwrap_or_else(Probe::failed);
         println!("{}", serde_json::to_string(&probe).unwrap_or_default());
         return ExitCode::SUCCESS;

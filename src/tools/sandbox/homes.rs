@@ -36,13 +36,21 @@ const SYSTEM: [&str; 14] = [
 /// Devices that swallow or give, and belong to nobody.
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
+/// Files that name resolution reads. On many systems they are links to files elsewhere.
+const NAME_RESOLUTION: [&str; 3] = ["etc/resolv.conf", "etc/hosts", "etc/nsswitch.conf"];
+
 impl Homes {
     /// Finds what exists for this person.
     pub fn find(person: &BTreeMap<String, String>) -> Self {
-        let mut homes = Self::default();
-        homes.read.extend(SYSTEM.iter().map(PathBuf::from));
+        let mut homes = Self::find_tools(person, &SYSTEM.map(PathBuf::from));
         homes.read.extend(settings_of_system(Path::new("/etc")));
         homes.write.extend(DEVICES.iter().map(PathBuf::from));
+        homes
+    }
+
+    /// Finds the homes of tools, and of the system's directories what is no part of them.
+    fn find_tools(person: &BTreeMap<String, String>, system: &[PathBuf]) -> Self {
+        let mut homes = Self::default();
         let home = person.get("HOME").map(PathBuf::from).unwrap_or_default();
         let named = |variable: &str, otherwise: &str| {
             person.get(variable).map_or_else(|| home.join(otherwise), PathBuf::from)
@@ -53,30 +61,54 @@ impl Homes {
         let rustup = ["toolchains", "settings.toml", "update-hashes"];
         homes.add("RUSTUP_HOME", &named("RUSTUP_HOME", ".rustup"), &rustup);
         homes.add("GOPATH", &named("GOPATH", "go"), &["bin", "src", "pkg"]);
+        homes.add("npm_config_cache", &named("npm_config_cache", ".npm"), &["_cacache", "_npx"]);
+        // Of the homes so far only parts may be read; those below are read whole.
+        let found = homes.variables.iter().map(|(_, place)| PathBuf::from(place));
+        let closed: Vec<PathBuf> =
+            found.chain([home.clone()]).filter_map(|place| place.canonicalize().ok()).collect();
         if let Some(cache) = person.get("GOMODCACHE") {
             homes.add("GOMODCACHE", Path::new(cache), &["."]);
         }
-        homes.add("npm_config_cache", &named("npm_config_cache", ".npm"), &["_cacache", "_npx"]);
         homes.add("PIP_CACHE_DIR", &named("PIP_CACHE_DIR", ".cache/pip"), &["."]);
         // Version managers put small starters on the path that need the rest of their home.
         homes.add("PYENV_ROOT", &named("PYENV_ROOT", ".pyenv"), &["."]);
-        let known: Vec<PathBuf> =
-            homes.variables.iter().map(|(_, place)| PathBuf::from(place)).collect();
-        // A directory on the path that holds the home, or a tool's, would open all that lies in it.
-        let is_wide = |entry: &Path| {
-            home.starts_with(entry)
-                || known.iter().any(|place| place.ends_with(".cargo") && place.starts_with(entry))
-        };
-        for entry in person.get("PATH").into_iter().flat_map(|path| std::env::split_paths(path)) {
-            if entry.is_absolute() && entry.is_dir() && !is_wide(&entry) {
-                homes.read.push(entry);
-            }
-        }
+        homes.add_system(system, &closed);
+        homes.add_search_path(person, &closed);
         homes
     }
 
+    /// The system's directories. One with a closed place in it is opened part by part around that place.
+    fn add_system(&mut self, system: &[PathBuf], closed: &[PathBuf]) {
+        // Accounts of services have a directory of programs as their home; that one stays open.
+        let is_closed = |place: &&PathBuf| !place.ends_with("bin") && !place.ends_with("sbin");
+        let closed: Vec<PathBuf> = closed.iter().filter(is_closed).cloned().collect();
+        for directory in system {
+            match directory.canonicalize() {
+                Ok(real) => open_around(&real, directory, &closed, &mut self.read),
+                Err(_) => self.read.push(directory.clone()),
+            }
+        }
+    }
+
+    /// Directories of programs. One that contains a closed place would open all that lies in it.
+    fn add_search_path(&mut self, person: &BTreeMap<String, String>, closed: &[PathBuf]) {
+        for entry in person.get("PATH").into_iter().flat_map(|path| std::env::split_paths(path)) {
+            let Ok(real) = entry.canonicalize() else { continue };
+            let is_wide = closed.iter().any(|place| place.starts_with(&real));
+            if entry.is_absolute() && real.is_dir() && !is_wide {
+                self.read.push(entry);
+            }
+        }
+    }
+
+    /// Opens what name resolution reads, which a command with a network needs.
+    pub fn add_name_resolution(&mut self, root: &Path) {
+        let files = NAME_RESOLUTION.iter().filter_map(|name| root.join(name).canonicalize().ok());
+        self.read.extend(files.filter(|path| path.is_file()));
+    }
+
     fn add(&mut self, variable: &str, home: &Path, read: &[&str]) {
-        if !home.is_dir() {
+        if !home.is_absolute() || !home.is_dir() {
             return;
         }
         let existing = read.iter().map(|name| home.join(name)).filter(|path| path.exists());
@@ -88,6 +120,24 @@ impl Homes {
     pub(super) fn set(&mut self, variable: &str, place: &Path) {
         self.variables.retain(|(known, _)| known != variable);
         self.variables.push((variable.to_owned(), place.display().to_string()));
+    }
+}
+
+/// Adds a directory or, if closed places are in it, all in it that is not closed. `real` is where the directory is.
+fn open_around(real: &Path, directory: &Path, closed: &[PathBuf], open: &mut Vec<PathBuf>) {
+    if closed.iter().any(|place| place == real) {
+        return;
+    }
+    if !closed.iter().any(|place| place.starts_with(real)) {
+        open.push(directory.to_owned());
+        return;
+    }
+    for entry in std::fs::read_dir(real).into_iter().flatten().flatten() {
+        // A rule for a link would open what it points at.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            let path = entry.path();
+            open_around(&path, &path, closed, open);
+        }
     }
 }
 
@@ -161,6 +211,57 @@ mod tests {
         let credentials = home.path().join(".cargo/credentials.toml");
         assert!(homes.read.iter().all(|place| !credentials.starts_with(place)), "{homes:?}");
         assert!(homes.read.contains(&home.path().join(".cargo/bin")));
+    }
+
+    #[test]
+    fn a_tool_home_inside_the_system_is_opened_by_its_parts() {
+        let root = tempfile::tempdir().unwrap();
+        let usr = root.path().canonicalize().unwrap().join("usr");
+        let cargo = usr.join("local/cargo");
+        for below in ["bin", "lib/x", "local/bin", "local/cargo/registry", "local/cargo/bin"] {
+            std::fs::create_dir_all(usr.join(below)).unwrap();
+        }
+        std::fs::write(cargo.join("credentials.toml"), "token").unwrap();
+        std::os::unix::fs::symlink("cargo", usr.join("local/link")).unwrap();
+        let system = [usr.clone(), root.path().join("absent")];
+        let path = [cargo.join("bin"), cargo.clone(), usr.join("local"), usr.join("local/link")];
+        let path = std::env::join_paths(path).unwrap().into_string().unwrap();
+        for home in ["/nonexistent", usr.join("bin").to_str().unwrap()] {
+            let person = BTreeMap::from([
+                ("HOME".to_owned(), home.to_owned()),
+                ("CARGO_HOME".to_owned(), cargo.display().to_string()),
+                ("PATH".to_owned(), path.clone()),
+            ]);
+            let homes = Homes::find_tools(&person, &system);
+            let opens = |below: &str| {
+                let wanted = usr.join(below);
+                let real = homes.read.iter().filter_map(|place| place.canonicalize().ok());
+                real.into_iter().any(|place| wanted.starts_with(place))
+            };
+            assert!(!opens("local/cargo/credentials.toml"), "{homes:?}");
+            for below in ["bin", "lib/x", "local/bin", "local/cargo/bin", "local/cargo/registry"] {
+                assert!(opens(below), "{below}: {homes:?}");
+            }
+        }
+        let homes = Homes::find_tools(&BTreeMap::new(), &system);
+        assert_eq!(homes.read, system, "nothing to open around");
+    }
+
+    #[test]
+    fn name_resolution_is_readable_where_its_links_point() {
+        let root = tempfile::tempdir().unwrap();
+        let real = root.path().canonicalize().unwrap();
+        for below in ["etc", "run/systemd/resolve"] {
+            std::fs::create_dir_all(real.join(below)).unwrap();
+        }
+        let target = real.join("run/systemd/resolve/stub-resolv.conf");
+        std::fs::write(&target, "nameserver 127.0.0.53").unwrap();
+        std::fs::write(real.join("etc/hosts"), "").unwrap();
+        let link = "../run/systemd/resolve/stub-resolv.conf";
+        std::os::unix::fs::symlink(link, real.join("etc/resolv.conf")).unwrap();
+        let mut homes = Homes::default();
+        homes.add_name_resolution(root.path());
+        assert_eq!(homes.read, [target, real.join("etc/hosts")]);
     }
 
     #[test]

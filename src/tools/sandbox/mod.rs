@@ -20,10 +20,12 @@ mod namespace;
 mod private;
 mod rights;
 
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +42,11 @@ pub const ARGV0: &str = "planwright-sandbox";
 
 /// The status of a helper that could not do what it must; the command was not started.
 pub const HELPER_FAILED: i32 = 125;
+
+/// How long a helper may take to try out what works.
+const PROBE_TIME: Duration = Duration::from_secs(5);
+/// No answer of a helper is longer.
+const MOST_ANSWER_BYTES: u64 = 64 * 1024;
 
 /// What a command may touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,20 +159,53 @@ fn try_out(helper: &Path) -> Probe {
 }
 
 fn ask_helper(helper: &Path, question: &str) -> Probe {
-    let output = Command::new(helper)
+    // Something to write in, so that making it writable is tried as well.
+    let private = match PrivateDirectory::make() {
+        Ok(private) => private,
+        Err(error) => return Probe::failed(format!("making a private directory: {error}")),
+    };
+    let child = Command::new(helper)
         .arg0(ARGV0)
         .arg(question)
+        .arg(private.path())
         .env_clear()
         .current_dir("/")
         .stdin(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .output();
-    match output {
-        Ok(output) => serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| Probe::failed("the helper that confines commands does not answer")),
+        .spawn();
+    match child {
+        Ok(child) => read_probe(child, PROBE_TIME),
         Err(error) => {
             Probe::failed(format!("the helper that confines commands does not start: {error}"))
         }
+    }
+}
+
+/// What the helper answers within a time. It is ended in any case.
+fn read_probe(mut child: Child, time_limit: Duration) -> Probe {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    if let Some(output) = child.stdout.take() {
+        std::thread::spawn(move || {
+            let mut answer = Vec::new();
+            let read = output.take(MOST_ANSWER_BYTES).read_to_end(&mut answer);
+            // Nobody waits any more if the time is over.
+            let _ = sender.send(read.map(|_| answer));
+        });
+    }
+    let answer = receiver.recv_timeout(time_limit);
+    let _ = child.kill();
+    let _ = child.wait();
+    match answer {
+        Ok(Ok(answer)) => serde_json::from_slice(&answer)
+            .unwrap_or_else(|_| Probe::failed("the helper that confines commands does not answer")),
+        Ok(Err(error)) => {
+            Probe::failed(format!("the helper that confines commands cannot be read: {error}"))
+        }
+        Err(_) => Probe::failed(format!(
+            "the helper that confines commands did not answer within {} s",
+            time_limit.as_secs()
+        )),
     }
 }
 
@@ -177,5 +217,24 @@ pub fn protect_self() {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
         // Where it fails, everything else works as before.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(program: &str, argument: &str) -> Child {
+        Command::new(program).arg(argument).stdout(Stdio::piped()).spawn().unwrap()
+    }
+
+    #[test]
+    fn a_helper_that_does_not_answer_counts_as_none() {
+        let silent = read_probe(start("sleep", "3600"), Duration::from_millis(20));
+        assert!(!silent.enforced && silent.detail.contains("did not answer within"), "{silent:?}");
+        let endless = read_probe(start("yes", "x"), Duration::from_secs(600));
+        assert!(!endless.enforced && endless.detail.contains("does not answer"), "{endless:?}");
+        let answer = r#"{"enforced":true,"own_mounts":true,"detail":"all"}"#;
+        assert!(read_probe(start("echo", answer), Duration::from_secs(600)).enforced);
     }
 }

@@ -1,6 +1,7 @@
 //! Giving up what a process got from the one that started it: open descriptors and capabilities.
 
 use std::os::fd::RawFd;
+use std::path::Path;
 
 #[cfg(target_os = "linux")]
 use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
@@ -20,31 +21,56 @@ pub(super) fn close_descriptors() {
 }
 
 /// Marks every inherited descriptor above 2 so that no program started from here on gets it. Must run before anything
-/// is opened and before there is a second thread.
-pub fn seal_descriptors() {
-    for descriptor in inherited_descriptors().unwrap_or_default() {
-        // Another descriptor of the same open file takes the place of the first, with the mark.
-        let Ok(copy) = filedescriptor::FileDescriptor::dup(&descriptor) else { continue };
-        let _ = nix::unistd::close(descriptor);
-        if let Ok(sealed) = rustix::io::fcntl_dupfd_cloexec(&copy, descriptor) {
-            // It stays open: a path such as /dev/fd/63 may name it.
-            let _ = std::os::fd::IntoRawFd::into_raw_fd(sealed);
-        }
+/// is opened and before there is a second thread. An error says which are not marked.
+pub fn seal_descriptors() -> Result<(), String> {
+    let Some(inherited) = inherited_descriptors() else {
+        return Err(
+            "the system does not list open descriptors; commands may inherit them".to_owned()
+        );
+    };
+    let failed: Vec<String> = inherited
+        .into_iter()
+        .filter_map(|descriptor| {
+            let error = seal_descriptor(descriptor).err()?;
+            Some(format!("{descriptor} ({error})"))
+        })
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
     }
+    Err(format!(
+        "inherited descriptors were closed, since they cannot be kept from commands: {}",
+        failed.join(", ")
+    ))
+}
+
+/// Another descriptor of the same open file takes the place of the first, with the mark: a number alone cannot be
+/// marked in safe code. It stays open, since a path such as /dev/fd/63 may name it.
+fn seal_descriptor(descriptor: RawFd) -> Result<(), String> {
+    let copy = filedescriptor::FileDescriptor::dup(&descriptor);
+    let _ = nix::unistd::close(descriptor);
+    let copy = copy.map_err(|error| error.to_string())?;
+    let sealed = rustix::io::fcntl_dupfd_cloexec(&copy, descriptor);
+    let sealed = sealed.map_err(|error| error.to_string())?;
+    let _ = std::os::fd::IntoRawFd::into_raw_fd(sealed);
+    Ok(())
 }
 
 /// Descriptors above 2 that are open. None where the kernel does not tell.
 fn inherited_descriptors() -> Option<Vec<RawFd>> {
-    let listed: Vec<RawFd> = std::fs::read_dir("/proc/self/fd")
+    // The second is what systems without /proc have, such as macOS.
+    ["/proc/self/fd", "/dev/fd"].iter().find_map(|list| descriptors_listed_in(Path::new(list)))
+}
+
+fn descriptors_listed_in(list: &Path) -> Option<Vec<RawFd>> {
+    let listed: Vec<RawFd> = std::fs::read_dir(list)
         .ok()?
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter(|descriptor| *descriptor > 2)
         .collect();
     // The one that the list was read through is in it, and closed by now.
-    let is_open = |descriptor: &RawFd| {
-        std::path::Path::new(&format!("/proc/self/fd/{descriptor}")).symlink_metadata().is_ok()
-    };
+    let is_open = |descriptor: &RawFd| list.join(descriptor.to_string()).symlink_metadata().is_ok();
     Some(listed.into_iter().filter(is_open).collect())
 }
 
@@ -86,4 +112,20 @@ pub(super) fn drop_capabilities() -> Result<(), String> {
 #[cfg(target_os = "linux")]
 fn all_capabilities() -> impl Iterator<Item = CapabilitySet> {
     (0..64).map(|number| CapabilitySet::from_bits_retain(1 << number))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn open_descriptors_are_listed_with_and_without_proc() {
+        let file = tempfile::tempfile().unwrap();
+        let is_listed = |list: Option<Vec<RawFd>>| list.unwrap().contains(&file.as_raw_fd());
+        assert!(is_listed(descriptors_listed_in(Path::new("/dev/fd"))));
+        assert!(is_listed(inherited_descriptors()));
+        assert!(descriptors_listed_in(Path::new("/nonexistent")).is_none());
+    }
 }

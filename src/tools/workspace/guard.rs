@@ -4,8 +4,9 @@
 //! read on the way; contents of protected files alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::ffi::{OsStr, OsString};
+use std::fs::{FileType, Metadata};
+use std::io;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::content_hash;
-use super::protected::is_protected_name;
+use super::git_config::GitConfig;
+use super::protected::{has_protected_parts, is_protected_name};
 use crate::model::Digest;
 
 /// The most names that are looked at in a workspace.
@@ -22,6 +24,8 @@ const MOST_NAMES: usize = 400_000;
 const MOST_FILES: usize = 20_000;
 /// How much of a protected file is read.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
+/// The most files of settings that one repository's settings may include.
+const MOST_INCLUDED: usize = 64;
 /// Directories that package managers and builds fill with the work of others. In them only repositories count: the
 /// settings that packages bring along are acted on by nobody.
 const DEPENDENCIES: [&str; 6] =
@@ -35,24 +39,40 @@ const GIT_PARTS: [&str; 7] =
 pub struct ProtectedState {
     files: BTreeMap<String, Digest>,
     names: usize,
+    /// Where commands may write; directories that links name are looked at only in there.
+    roots: Vec<PathBuf>,
     /// Directories of repositories that were looked at.
     repositories: BTreeSet<PathBuf>,
-    /// Not everything was looked at: the workspace is too large.
+    /// Directories that a link led to.
+    followed: BTreeSet<PathBuf>,
+    /// Not everything was looked at: the workspace is too large, or something in it cannot be read.
     cut: bool,
+}
+
+/// A directory that is still to be looked at.
+struct Pending {
+    directory: PathBuf,
+    shown: PathBuf,
+    /// Its name in lower case.
+    name: String,
+    /// Whether it is inside what package managers fill.
+    lean: bool,
 }
 
 /// The state of all protected files in these directories. Names below the first are relative to it.
 pub fn protected_state<'r>(roots: impl IntoIterator<Item = &'r Path>) -> ProtectedState {
-    let mut state = ProtectedState::default();
+    let roots: Vec<&Path> = roots.into_iter().collect();
+    let real = roots.iter().filter_map(|root| root.canonicalize().ok());
+    let mut state = ProtectedState { roots: real.collect(), ..ProtectedState::default() };
     for (number, root) in roots.into_iter().enumerate() {
         let shown = if number == 0 { PathBuf::new() } else { root.to_owned() };
-        state.walk(root, &shown, "", false);
+        state.walk(root, &shown);
     }
     state
 }
 
 impl ProtectedState {
-    /// Whether something was left out because there is too much.
+    /// Whether something was left out, because there is too much or because it cannot be read.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
@@ -65,114 +85,220 @@ impl ProtectedState {
         changed.cloned().collect()
     }
 
-    /// Looks for protected names. `lean` is set inside what package managers fill.
-    fn walk(&mut self, directory: &Path, shown: &Path, parent: &str, lean: bool) {
-        let mut marks = 0;
-        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+    /// Looks for protected names at any depth. A stack of its own: however deep it is, one directory is open at a time.
+    fn walk(&mut self, root: &Path, shown: &Path) {
+        let (directory, shown) = (root.to_owned(), shown.to_owned());
+        let mut pending = vec![Pending { directory, shown, name: String::new(), lean: false }];
+        while let Some(next) = pending.pop() {
+            let mut marks = 0;
+            for (name, kind) in self.list(&next.directory) {
+                let lower = name.to_string_lossy().to_lowercase();
+                marks += usize::from(matches!(lower.as_str(), "head" | "objects" | "refs"));
+                let (path, shown) = (next.directory.join(&name), next.shown.join(&name));
+                if lower == ".git" {
+                    self.take_repository(&path, &shown);
+                } else if !next.lean && is_protected_name(&next.name, &lower) {
+                    self.take(&path, &shown);
+                } else if kind.is_dir()
+                    || (kind.is_symlink() && has_protected_parts(&lower) && self.follow(&path))
+                {
+                    let lean = next.lean || DEPENDENCIES.contains(&lower.as_str());
+                    pending.push(Pending { directory: path, shown, name: lower, lean });
+                }
+            }
+            // A repository without a directory of files around it.
+            if marks == 3 {
+                self.take_git_directory(&next.directory, &next.shown);
+                self.take_named_by_settings(&next.directory, &next.directory, &next.shown);
+            }
+        }
+    }
+
+    /// The names in a directory. What cannot be read is not taken for empty.
+    fn list(&mut self, directory: &Path) -> Vec<(OsString, FileType)> {
+        let mut names = Vec::new();
+        let entries = match std::fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.cut |= !is_absent(&error);
+                return names;
+            }
+        };
+        for entry in entries {
             self.names += 1;
             if self.names > MOST_NAMES {
                 self.cut = true;
-                return;
+                break;
             }
-            let name = entry.file_name();
-            let lower = name.to_string_lossy().to_lowercase();
-            let below = || (directory.join(&name), shown.join(&name));
-            marks += usize::from(matches!(lower.as_str(), "head" | "objects" | "refs"));
-            if lower == ".git" {
-                let (path, shown) = below();
-                self.take_repository(&path, &shown);
-            } else if !lean && is_protected_name(parent, &lower) {
-                let (path, shown) = below();
-                self.take(&path, &shown);
-            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                let (path, shown) = below();
-                let lean = lean || DEPENDENCIES.contains(&lower.as_str());
-                self.walk(&path, &shown, &lower, lean);
+            match entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))) {
+                Ok(named) => names.push(named),
+                Err(error) => self.cut |= !is_absent(&error),
             }
         }
-        // A repository without a directory of files around it.
-        if marks == 3 {
-            self.take_git_directory(directory, shown);
-        }
+        // Where two ways lead to one place the first one names it: the same one before a command and after it.
+        names.sort_by(|(one, _), (other, _)| one.cmp(other));
+        names
     }
 
     /// The `.git` of a repository: a directory or, for submodules and worktrees, a file that names one.
     fn take_repository(&mut self, path: &Path, shown: &Path) {
-        if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            self.take(path, shown);
+        match path.symlink_metadata() {
+            Ok(metadata) if metadata.is_dir() => {}
+            // Of the directory that it leads to only the parts below are protected.
+            Ok(metadata) if metadata.is_symlink() => self.take_link_alone(path, shown),
+            _ => self.take(path, shown),
         }
         let named = read_start(path).and_then(|text| named_directory(path, &text, "gitdir:"));
         let Some(directory) = named.or_else(|| path.is_dir().then(|| path.to_owned())) else {
             return;
         };
+        let (top, shown_top) = (path.parent().unwrap_or(path), shown.parent().unwrap_or(shown));
         let elsewhere = directory != path;
         let shown = if elsewhere { directory.clone() } else { shown.to_owned() };
         self.take_git_directory(&directory, &shown);
+        self.take_named_by_settings(&directory, top, shown_top);
         // A worktree shares hooks and settings with the repository that it belongs to.
         let common = directory.join("commondir");
         let common = read_start(&common).and_then(|text| named_directory(&common, &text, ""));
         if let Some(common) = common {
             self.take_git_directory(&common, &common);
+            self.take_named_by_settings(&common, top, shown_top);
         }
     }
 
     fn take_git_directory(&mut self, directory: &Path, shown: &Path) {
-        let real = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-        if !self.repositories.insert(real) {
-            return;
-        }
-        for part in GIT_PARTS {
-            if part == "modules" {
-                self.walk_modules(&directory.join(part), &shown.join(part));
-            } else {
+        let mut pending = vec![(directory.to_owned(), shown.to_owned())];
+        while let Some((directory, shown)) = pending.pop() {
+            let real = directory.canonicalize().unwrap_or_else(|_| directory.clone());
+            if !self.repositories.insert(real) {
+                continue;
+            }
+            for part in GIT_PARTS.iter().filter(|part| **part != "modules") {
                 self.take(&directory.join(part), &shown.join(part));
             }
-        }
-        for entry in std::fs::read_dir(directory.join("worktrees")).into_iter().flatten().flatten()
-        {
-            let below = Path::new("worktrees").join(entry.file_name());
-            self.take_git_directory(&directory.join(&below), &shown.join(&below));
+            pending.extend(self.list_modules(&directory.join("modules"), &shown.join("modules")));
+            for (name, _) in self.list(&directory.join("worktrees")) {
+                let below = Path::new("worktrees").join(name);
+                pending.push((directory.join(&below), shown.join(&below)));
+            }
         }
     }
 
     /// The directories of submodules, whose names may hold slashes.
-    fn walk_modules(&mut self, directory: &Path, shown: &Path) {
-        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-            self.names += 1;
-            let (path, shown) = (entry.path(), shown.join(entry.file_name()));
-            if self.names > MOST_NAMES || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                self.cut |= self.names > MOST_NAMES;
-            } else if path.join("HEAD").symlink_metadata().is_ok() {
-                self.take_git_directory(&path, &shown);
-            } else {
-                self.walk_modules(&path, &shown);
+    fn list_modules(&mut self, directory: &Path, shown: &Path) -> Vec<(PathBuf, PathBuf)> {
+        let mut modules = Vec::new();
+        let mut pending = vec![(directory.to_owned(), shown.to_owned())];
+        while let Some((directory, shown)) = pending.pop() {
+            for (name, _) in self.list(&directory).into_iter().filter(|(_, kind)| kind.is_dir()) {
+                let below = (directory.join(&name), shown.join(&name));
+                let is_module = below.0.join("HEAD").symlink_metadata().is_ok();
+                if is_module { &mut modules } else { &mut pending }.push(below);
             }
+        }
+        modules
+    }
+
+    /// Hooks and further settings that the settings of a repository name. `top` is what hooks are relative to.
+    fn take_named_by_settings(&mut self, directory: &Path, top: &Path, shown_top: &Path) {
+        let mut pending = vec![directory.join("config.worktree"), directory.join("config")];
+        let mut seen = BTreeSet::new();
+        while let Some(file) = pending.pop() {
+            if !seen.insert(file.clone()) {
+                continue;
+            }
+            if seen.len() > MOST_INCLUDED {
+                self.cut = true;
+                return;
+            }
+            let config = GitConfig::read(&file).unwrap_or_else(|error| {
+                self.cut |= !is_absent(&error);
+                GitConfig::default()
+            });
+            for hooks in &config.hooks {
+                self.take_hooks(&top.join(hooks), &shown_top.join(hooks));
+            }
+            for included in &config.included {
+                let included = file.parent().unwrap_or(top).join(included);
+                let below = included.strip_prefix(top).map(|below| shown_top.join(below));
+                self.take(&included, &below.unwrap_or_else(|_| included.clone()));
+                pending.push(included);
+            }
+        }
+    }
+
+    /// The files of a directory of hooks; git looks into no directory below it.
+    fn take_hooks(&mut self, directory: &Path, shown: &Path) {
+        for (name, _) in self.list(directory).into_iter().filter(|(_, kind)| !kind.is_dir()) {
+            self.take(&directory.join(&name), &shown.join(&name));
         }
     }
 
     /// A protected file, or everything in a protected directory.
     fn take(&mut self, path: &Path, shown: &Path) {
-        let Ok(metadata) = path.symlink_metadata() else { return };
-        if self.files.len() >= MOST_FILES {
-            self.cut = true;
-            return;
-        }
-        // Git runs no sample.
-        if path.extension() == Some(OsStr::new("sample")) {
-            return;
-        }
-        let name = shown.display().to_string();
-        if metadata.is_dir() {
-            for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
-                self.take(&entry.path(), &shown.join(entry.file_name()));
+        let mut pending = vec![(path.to_owned(), shown.to_owned())];
+        while let Some((path, shown)) = pending.pop() {
+            if self.files.len() >= MOST_FILES {
+                self.cut = true;
+                return;
             }
-        } else if metadata.is_symlink() {
-            let target = std::fs::read_link(path).unwrap_or_default();
-            self.files.insert(name, content_hash(target.as_os_str().as_encoded_bytes()));
-        } else if metadata.is_file() {
-            self.files.insert(name, digest_of(path, &metadata));
+            // Git runs no sample.
+            if path.extension() == Some(OsStr::new("sample")) {
+                continue;
+            }
+            let metadata = match path.symlink_metadata() {
+                Ok(metadata) => metadata,
+                Err(error) => {
+                    self.cut |= !is_absent(&error);
+                    continue;
+                }
+            };
+            let is_followed = metadata.is_symlink() && self.take_link(&path, &shown);
+            if metadata.is_dir() || is_followed {
+                let below = |(name, _)| (path.join(&name), shown.join(&name));
+                pending.extend(self.list(&path).into_iter().map(below));
+            } else if metadata.is_file() {
+                self.files.insert(shown.display().to_string(), digest_of(&path, &metadata));
+            }
         }
     }
+
+    /// A link in a protected place and the file that it leads to. Whether it leads to a directory to be looked at.
+    fn take_link(&mut self, path: &Path, shown: &Path) -> bool {
+        self.take_link_alone(path, shown);
+        match path.metadata() {
+            Ok(metadata) if metadata.is_dir() => return self.follow(path),
+            Ok(metadata) if metadata.is_file() => {
+                let name = shown.display().to_string();
+                let both = json!([self.files.get(&name), digest_of(path, &metadata)]);
+                self.files.insert(name, Digest::of_json(&both));
+            }
+            Ok(_) => {}
+            Err(error) => self.cut |= !is_absent(&error),
+        }
+        false
+    }
+
+    fn take_link_alone(&mut self, path: &Path, shown: &Path) {
+        let target = std::fs::read_link(path).unwrap_or_default();
+        let digest = content_hash(target.as_os_str().as_encoded_bytes());
+        self.files.insert(shown.display().to_string(), digest);
+    }
+
+    /// Whether the directory that a link leads to is to be looked at: it is where commands may write, does not contain
+    /// the link, and was not looked at before.
+    fn follow(&mut self, link: &Path) -> bool {
+        let parent = link.parent().and_then(|parent| parent.canonicalize().ok());
+        let (Some(parent), Ok(real)) = (parent, link.canonicalize()) else { return false };
+        real.is_dir()
+            && !parent.starts_with(&real)
+            && self.roots.iter().any(|root| real.starts_with(root))
+            && self.followed.insert(real)
+    }
+}
+
+/// Whether an error means that there is nothing, and not that it cannot be looked at.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn digest_of(path: &Path, metadata: &Metadata) -> Digest {
@@ -281,5 +407,58 @@ mod tests {
         }
         let state = protected_state([dir.path()]);
         assert!(!state.is_cut() && state.names == 20 + 400 + 2000, "{}", state.names);
+    }
+
+    #[test]
+    fn what_links_and_settings_of_git_lead_to_is_protected() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        for place in ["scripts/pre-commit", "tasks/a.json", "cfg/config.toml", ".githooks/x"] {
+            write(&root.join(place), "x");
+        }
+        let link = |target: &str, place: &str| {
+            fs::create_dir_all(root.join(place).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(target, root.join(place)).unwrap();
+        };
+        link("../../scripts/pre-commit", ".git/hooks/pre-commit");
+        link("../tasks", ".vscode/tasks");
+        link("..", ".vscode/all");
+        link("cfg", ".cargo");
+        let settings = "[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../more.inc\n";
+        write(&root.join(".git/config"), settings);
+        write(&root.join("more.inc"), "[core] hookspath = \"other hooks\" ; note\n");
+        for (place, name) in [
+            ("scripts/pre-commit", ".git/hooks/pre-commit"),
+            ("tasks/a.json", ".vscode/tasks/a.json"),
+            ("cfg/config.toml", ".cargo/config.toml"),
+            (".githooks/pre-commit", ".githooks/pre-commit"),
+            ("other hooks/post-merge", "other hooks/post-merge"),
+        ] {
+            assert_eq!(changes(root, || write(&root.join(place), "other")), [name]);
+        }
+        let included = changes(root, || write(&root.join("more.inc"), "[core]\nbare = false\n"));
+        assert!(included.iter().any(|name| name.ends_with("more.inc")), "{included:?}");
+        assert!(changes(root, || write(&root.join("src/a.rs"), "x")).is_empty());
+        assert!(!protected_state([root]).is_cut());
+    }
+
+    #[test]
+    fn what_cannot_be_looked_at_is_not_taken_for_empty() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(".envrc", dir.path().join(".envrc")).unwrap();
+        assert!(protected_state([dir.path()]).is_cut());
+    }
+
+    #[test]
+    fn a_deep_workspace_is_walked_to_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let deepest = dir.path().join("d/".repeat(1200));
+        fs::create_dir_all(&deepest).unwrap();
+        let changed = changes(dir.path(), || write(&deepest.join(".envrc"), "x"));
+        assert!(changed.len() == 1 && !protected_state([dir.path()]).is_cut(), "{changed:?}");
+        // Removing it as a whole would open all levels at once.
+        fs::remove_file(deepest.join(".envrc")).unwrap();
+        let levels = deepest.ancestors().take_while(|level| *level != dir.path());
+        levels.for_each(|level| fs::remove_dir(level).unwrap());
     }
 }

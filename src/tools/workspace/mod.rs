@@ -4,6 +4,7 @@
 //! exchange of a directory between check and use leads outside. Where the kernel cannot do that, each name is opened
 //! from the one before and links are not followed at all. Names are compared by components, never as text.
 
+mod git_config;
 mod guard;
 mod open;
 mod place;

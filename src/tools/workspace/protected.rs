@@ -72,6 +72,11 @@ pub fn is_protected(place: &str) -> bool {
     above.zip(&names).any(|(parent, name)| is_protected_name(parent, name))
 }
 
+/// Whether a directory of this name, in lower case, has parts that are protected.
+pub(super) fn has_protected_parts(name: &str) -> bool {
+    PARTS.iter().any(|(above, _)| *above == name)
+}
+
 /// Whether a name in a directory of another name is protected, both in lower case.
 pub(super) fn is_protected_name(parent: &str, name: &str) -> bool {
     NAMES.contains(&name)

@@ -130,6 +130,7 @@ fn the_attempts_work_where_nothing_confines_them() {
         "connect_tcp",
         "connect_with_data",
         "send_from_a_pair_to_a_named_socket",
+        "send_from_a_raw_pair_to_a_named_socket",
         "test_the_victim",
         "file_size_of_the_victim",
         "priority_of_the_victim",
@@ -203,4 +204,17 @@ fn what_a_command_needs_works_in_the_sandbox() {
         let answer = place.run_confined(command, true);
         assert_eq!(answer["data"]["exit_code"], 0, "{who:?}: {answer}");
     }
+}
+
+#[test]
+fn a_directory_that_cannot_be_read_is_reported() {
+    if !confined() {
+        return;
+    }
+    let who = if is_root() { Who::Ordinary } else { Who::Same };
+    let place = Place::new(who);
+    let reported = |answer: serde_json::Value| answer.to_string().contains("could be compared");
+    assert!(!reported(place.run_confined("mkdir -p closed", false)));
+    assert!(reported(place.run_confined("chmod 311 closed", false)));
+    place.run_confined("chmod 755 closed", false);
 }

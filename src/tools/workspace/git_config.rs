@@ -1,0 +1,78 @@
+//! What settings of git name that git acts on: directories of hooks, and further settings.
+//!
+//! Read line by line, without git's finer rules: naming a place too many only means that it is compared too.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// How much of a file of settings is read.
+const MOST_BYTES: u64 = 256 * 1024;
+
+/// Places that one file of settings names, as they are written there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct GitConfig {
+    pub(super) hooks: Vec<PathBuf>,
+    pub(super) included: Vec<PathBuf>,
+}
+
+impl GitConfig {
+    pub(super) fn read(path: &Path) -> io::Result<Self> {
+        // Opening a pipe would wait for its writer.
+        if !path.metadata()?.is_file() {
+            return Ok(Self::default());
+        }
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        Ok(Self::parse(&String::from_utf8_lossy(&bytes)))
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut config = Self::default();
+        let mut section = String::new();
+        for line in text.lines() {
+            let mut line = line.trim();
+            if let Some((header, rest)) =
+                line.strip_prefix('[').and_then(|line| line.split_once(']'))
+            {
+                section = header.trim().to_lowercase();
+                line = rest.trim();
+            }
+            let Some((key, value)) = line.split_once('=') else { continue };
+            let key = key.trim().to_lowercase();
+            if section == "core" && key == "hookspath" {
+                config.hooks.extend(place_of(value));
+            } else if section.starts_with("include") && key == "path" {
+                config.included.extend(place_of(value));
+            }
+        }
+        config
+    }
+}
+
+/// A place as it is written: perhaps in quotes, with a remark after it, or below the home.
+fn place_of(value: &str) -> Option<PathBuf> {
+    let value = value.trim();
+    let value = match value.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next()?,
+        None => value.split(['#', ';']).next()?.trim(),
+    };
+    let home = || std::env::var_os("HOME").map(PathBuf::from);
+    match value.strip_prefix("~/") {
+        Some(below) => Some(home()?.join(below)),
+        None => (!value.is_empty()).then(|| PathBuf::from(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_and_included_settings_are_found() {
+        let text = "[core]\n bare = false\n\tHooksPath = a/b ; note\n[includeIf \"gitdir:~/x\"] path=\"c d\"\n\
+            [remote \"x\"]\npath = no\nhookspath = no\n[include]\npath =\n";
+        let config = GitConfig::parse(text);
+        assert_eq!(config.hooks, [Path::new("a/b")]);
+        assert_eq!(config.included, [Path::new("c d")]);
+    }
+}
