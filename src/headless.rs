@@ -420,7 +420,7 @@ pub fn open_questions(session: &SessionId, state: &SessionState) -> Vec<String> 
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
             RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
             RequestKind::ModelTrouble { .. } => {
-                "resume it with another --provider or --model, answer with `planwright answer`, or set offline_fallback = true"
+                "answer `retry` with another --provider or --model, or `use the offline planner`; or set offline_fallback = true"
             }
             RequestKind::Cap { .. } => "raise it on a screen, or with `planwright answer`",
             RequestKind::Draft { .. } | RequestKind::Questions { .. } | RequestKind::Rfc { .. } => {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
@@ -147,10 +149,8 @@ pub(super) fn clipboard(text: &str) -> Vec<u8> {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let mut bytes = Vec::new();
-    let copy = crossterm::clipboard::CopyToClipboard::to_clipboard_from(&text[..end]);
-    let _ = crossterm::queue!(bytes, copy);
-    bytes
+    let encoded = BASE64_STANDARD.encode(&text[..end]);
+    format!("\x1b]52;c;{encoded}\x1b\\").into_bytes()
 }
 
 /// The bytes that show a notice: both ways that terminals understand, then the bell.

@@ -1,9 +1,12 @@
-//! What is built in: licences, duplicates and sources, from the lock file and without a network.
+//! What is built in: licences, duplicates, sources and known vulnerabilities, from the lock file and without a network.
+//!
+//! Advisories are checked where `PLANWRIGHT_ADVISORY_DB` names a copy of <https://github.com/rustsec/advisory-db>.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
+use semver::{Version, VersionReq};
 use serde_json::Value;
 
 struct Rules {
@@ -129,4 +132,111 @@ fn every_dependency_comes_from_a_known_registry() {
         let registry = source.trim_start_matches("registry+");
         assert!(rules.registries.contains(registry), "{} from {source}", package["name"]);
     }
+}
+
+/// One advisory, as far as it decides whether a version is affected.
+struct Advisory {
+    id: String,
+    package: String,
+    /// Why it is there, if not for a vulnerability: `unmaintained`, `unsound`, `notice`.
+    informational: Option<String>,
+    withdrawn: bool,
+    /// Versions that are not affected: patched, or never were.
+    safe: Vec<VersionReq>,
+}
+
+impl Advisory {
+    /// Reads the table at the head of an advisory: the first block of TOML in its Markdown.
+    fn read(text: &str) -> Self {
+        let (_, rest) = text.split_once("```toml").expect("an advisory begins with a table");
+        let (head, _) = rest.split_once("```").expect("the table ends");
+        let table: toml::Table = head.parse().expect("the table is TOML");
+        let advisory = &table["advisory"];
+        let text = |name: &str| advisory.get(name).and_then(|value| value.as_str());
+        let requirements = |name: &str| {
+            let listed = table.get("versions").and_then(|versions| versions.get(name));
+            let listed = listed.and_then(|listed| listed.as_array()).cloned().unwrap_or_default();
+            listed.into_iter().map(|one| VersionReq::parse(one.as_str().unwrap()).unwrap())
+        };
+        Self {
+            id: text("id").unwrap().to_owned(),
+            package: text("package").unwrap().to_owned(),
+            informational: text("informational").map(str::to_owned),
+            withdrawn: advisory.get("withdrawn").is_some(),
+            safe: requirements("patched").chain(requirements("unaffected")).collect(),
+        }
+    }
+
+    fn affects(&self, name: &str, version: &Version) -> bool {
+        !self.withdrawn
+            && self.package == name
+            && !self.safe.iter().any(|requirement| requirement.matches(version))
+    }
+}
+
+/// Every crate of the lock file, whatever platform it is for.
+fn locked() -> Vec<(String, Version)> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
+    let lock: toml::Table = std::fs::read_to_string(file).unwrap().parse().unwrap();
+    let text = |package: &toml::Value, name: &str| package[name].as_str().unwrap().to_owned();
+    let packages = lock["package"].as_array().unwrap().iter();
+    packages
+        .map(|package| (text(package, "name"), text(package, "version").parse().unwrap()))
+        .collect()
+}
+
+#[test]
+fn no_dependency_has_a_known_vulnerability() {
+    let Some(database) = std::env::var_os("PLANWRIGHT_ADVISORY_DB") else {
+        eprintln!("skipped: PLANWRIGHT_ADVISORY_DB names no copy of the RustSec database");
+        return;
+    };
+    let crates = Path::new(&database).join("crates");
+    assert!(crates.is_dir(), "{} has no directory `crates`", crates.display());
+    let (mut read, mut found, mut noted) = (0, Vec::new(), Vec::new());
+    for (name, version) in locked() {
+        let Ok(files) = std::fs::read_dir(crates.join(&name)) else { continue };
+        for file in files {
+            let advisory = Advisory::read(&std::fs::read_to_string(file.unwrap().path()).unwrap());
+            read += 1;
+            if advisory.affects(&name, &version) {
+                let line = format!("{} {name} {version}", advisory.id);
+                match advisory.informational {
+                    Some(why) if why != "unsound" => noted.push(format!("{line}: {why}")),
+                    _ => found.push(line),
+                }
+            }
+        }
+    }
+    println!("{} crates, {read} advisories about them, notices: {noted:?}", locked().len());
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn an_advisory_is_read_by_its_versions() {
+    let advisory = |rest: &str| {
+        let text = format!(
+            "```toml\n[advisory]\nid = \"RUSTSEC-0\"\npackage = \"a\"\n{rest}\n```\n\n# Title\n"
+        );
+        Advisory::read(&text)
+    };
+    let ranges =
+        advisory("[versions]\npatched = [\">= 1.2.3\", \"^0.9.5\"]\nunaffected = [\"< 0.5\"]");
+    for (version, affected) in [
+        ("0.4.9", false),
+        ("0.5.0", true),
+        ("0.9.4", true),
+        ("0.9.5", false),
+        ("1.0.0", true),
+        ("1.2.3", false),
+        ("2.0.0", false),
+    ] {
+        assert_eq!(ranges.affects("a", &version.parse().unwrap()), affected, "{version}");
+    }
+    let version = "1.0.0".parse().unwrap();
+    assert!(!ranges.affects("b", &version));
+    let old = advisory("withdrawn = \"2025-01-01\"\n[versions]\npatched = []");
+    assert!(!old.affects("a", &version));
+    let unmaintained = advisory("informational = \"unmaintained\"\n[versions]\npatched = []");
+    assert!(unmaintained.affects("a", &version) && unmaintained.informational.is_some());
 }

@@ -9,18 +9,22 @@ const DAY: u64 = 86_400;
 pub(super) fn range_of(name: &str) -> RangeInclusive<u64> {
     match name {
         "connect_sec" => 1..=600,
-        "first_byte_sec" | "idle_sec" | "total_sec" | "retry_after_max_sec" => 1..=DAY,
-        "command_time_sec" | "timeout_sec" | "breaker_cooldown_sec" => 1..=DAY,
+        "first_byte_sec"
+        | "idle_sec"
+        | "total_sec"
+        | "retry_after_max_sec"
+        | "command_time_sec"
+        | "timeout_sec"
+        | "breaker_cooldown_sec" => 1..=DAY,
         "wall_time_sec" | "segment_max_sec" => 1..=7 * DAY,
         // A year.
         "run_wall_time_min" => 1..=525_600,
         "retries" => 0..=10,
         "answer_mb" => 1..=64,
-        "concurrency" => 1..=1_000,
+        "concurrency" | "token_budget_factor" => 1..=1_000,
         "result_char_limit" => 1..=100_000_000,
         "run_token_limit" => 1..=1_000_000_000_000,
         "token_budget_buffer" | "max_output_tokens" | "context_window" => 1..=1_000_000_000,
-        "token_budget_factor" => 1..=1_000,
         // Rounds, loops, attempts.
         _ => 1..=1_000_000,
     }

@@ -1,5 +1,7 @@
 //! What a server says one of its tools is: the text a person consents to, and what changed since they did.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 
 use crate::model::Digest;
@@ -49,17 +51,17 @@ impl ToolDefinition {
         let mut text = String::new();
         for part in ["name", "title"] {
             if let Some(value) = self.0[part].as_str() {
-                text.push_str(&format!("{part}: {value}\n"));
+                let _ = writeln!(text, "{part}: {value}");
             }
         }
         text.push_str("description:\n");
         for line in self.0["description"].as_str().unwrap_or("(none)").split('\n') {
-            text.push_str(&format!("  {line}\n"));
+            let _ = writeln!(text, "  {line}");
         }
         text.push_str("arguments:\n");
         let schema = serde_json::to_string_pretty(&self.0["schema"]).unwrap_or_default();
         for line in schema.lines() {
-            text.push_str(&format!("  {line}\n"));
+            let _ = writeln!(text, "  {line}");
         }
         text
     }

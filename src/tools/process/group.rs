@@ -117,38 +117,63 @@ pub fn end_leftovers_beginning(start: &str) -> Vec<u32> {
 
 /// The same for all marks that a test accepts.
 pub(super) fn end_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
-    let found = marked(is_ours);
+    let mut found = Vec::new();
     let deadline = std::time::Instant::now() + GONE;
     loop {
-        let alive = marked(is_ours);
-        if alive.is_empty() || std::time::Instant::now() >= deadline {
-            return found;
-        }
-        for pid in alive {
-            if let Some(pid) = group_of(pid) {
+        let seen = look_for_marks(is_ours);
+        for pid in &seen.marked {
+            if let Some(pid) = group_of(*pid) {
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
             }
+        }
+        let is_done = seen.marked.is_empty() && !seen.unsettled;
+        found.extend(seen.marked);
+        if is_done || std::time::Instant::now() >= deadline {
+            found.sort_unstable();
+            found.dedup();
+            return found;
         }
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Processes whose environment carries the mark, other than this one. Empty where the system does not tell.
-fn marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
+/// What one look at all processes shows. Empty where the system does not tell.
+struct MarkedProcesses {
+    /// Those whose environment carries the mark, other than this one.
+    marked: Vec<u32>,
+    /// One is just becoming another program: for that moment it shows no environment, and may carry the mark.
+    unsettled: bool,
+}
+
+fn look_for_marks(is_ours: &dyn Fn(&[u8]) -> bool) -> MarkedProcesses {
     let name = format!("{CALL_VARIABLE}=");
     let me = std::process::id();
+    let mut seen = MarkedProcesses { marked: Vec::new(), unsettled: false };
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|pid| *pid != me)
-        .filter(|pid| {
-            std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|bytes| {
-                bytes
-                    .split(|byte| *byte == 0)
-                    .any(|entry| entry.strip_prefix(name.as_bytes()).is_some_and(is_ours))
-            })
-        })
-        .collect()
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    for pid in pids.filter(|pid| *pid != me) {
+        let Ok(bytes) = std::fs::read(format!("/proc/{pid}/environ")) else { continue };
+        let mut entries = bytes.split(|byte| *byte == 0);
+        if entries.any(|entry| entry.strip_prefix(name.as_bytes()).is_some_and(is_ours)) {
+            seen.marked.push(pid);
+        } else if bytes.is_empty() && is_starting(pid) {
+            seen.unsettled = true;
+        }
+    }
+    seen
+}
+
+/// Whether a process without an environment is between two programs: it has no arguments either, and is neither a
+/// thread of the kernel nor dead.
+fn is_starting(pid: u32) -> bool {
+    const KERNEL_THREAD: u64 = 0x0020_0000;
+    let arguments = std::fs::read(format!("/proc/{pid}/cmdline"));
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let Some((_, rest)) = stat.rsplit_once(')') else { return false };
+    let mut fields = rest.split_whitespace();
+    let is_dead = fields.next().is_none_or(|state| matches!(state, "Z" | "X"));
+    let flags: u64 = fields.nth(5).and_then(|flags| flags.parse().ok()).unwrap_or(KERNEL_THREAD);
+    arguments.is_ok_and(|bytes| bytes.is_empty()) && !is_dead && flags & KERNEL_THREAD == 0
 }
 
 /// Ends a group when it is dropped, so that nothing goes on when the one who waits for it is gone.

@@ -1,9 +1,10 @@
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use serde_json::json;
-use wiremock::matchers::{method, path, query_param};
-use wiremock::{Mock, MockServer, ResponseTemplate};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 use super::address::{is_public, judge, target};
 use super::client::judge_all;
@@ -177,9 +178,76 @@ fn a_page_reads_as_a_person_would_read_it() {
     );
 }
 
-/// A toolbox that may reach the mock server on this machine.
-fn fixture(server: &MockServer) -> Fixture {
-    let host = server.address().to_string();
+/// A server on this machine with a few pages: status, head and body by path; a path may end with its query.
+struct PageServer {
+    address: SocketAddr,
+    task: tokio::task::JoinHandle<()>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+type Page = (&'static str, u16, String, Vec<u8>);
+
+fn page(path: &'static str, kind: &str, body: impl Into<Vec<u8>>) -> Page {
+    (path, 200, format!("content-type: {kind}\r\n"), body.into())
+}
+
+fn redirect(path: &'static str, to: &str) -> Page {
+    (path, 302, format!("location: {to}\r\n"), Vec::new())
+}
+
+impl PageServer {
+    /// The pages may name the address of the server.
+    async fn start(pages: impl FnOnce(&str) -> Vec<Page>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let pages = Arc::new(pages(&format!("http://{address}")));
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&asked);
+        let task = tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                tokio::spawn(serve(socket, Arc::clone(&pages), Arc::clone(&log)));
+            }
+        });
+        Self { address, task, asked }
+    }
+
+    fn uri(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+impl Drop for PageServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(mut socket: TcpStream, pages: Arc<Vec<Page>>, log: Arc<Mutex<Vec<String>>>) {
+    let (mut head, mut piece) = (Vec::new(), [0; 1024]);
+    while !head.ends_with(b"\r\n\r\n") {
+        match socket.read(&mut piece).await {
+            Ok(count @ 1..) => head.extend_from_slice(&piece[..count]),
+            _ => return,
+        }
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let asked = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let found = pages.iter().find(|(path, ..)| *path == asked);
+    log.lock().unwrap().push(asked);
+    let gone = (404, String::new(), Vec::new());
+    let (status, head, body) =
+        found.map_or(gone, |(_, status, head, body)| (*status, head.clone(), body.clone()));
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status} .\r\n{head}connection: close\r\ncontent-length: {length}\r\n\r\n"
+    );
+    let _ = socket.write_all(head.as_bytes()).await;
+    let _ = socket.write_all(&body).await;
+}
+
+/// A toolbox that may reach the server on this machine.
+fn fixture(server: &PageServer) -> Fixture {
+    let host = server.address.to_string();
     let endpoint = server.uri();
     let fixture = Fixture::with(|parts| {
         parts.settings.web.allow_private = vec![host];
@@ -192,37 +260,17 @@ fn fixture(server: &MockServer) -> Fixture {
 
 #[tokio::test]
 async fn web_fetch() {
-    let server = MockServer::start().await;
-    let page = ResponseTemplate::new(200)
-        .set_body_raw("<title>T</title><p>Hello</p>", "text/html; charset=utf-8");
-    Mock::given(path("/page")).respond_with(page).expect(1).mount(&server).await;
-    Mock::given(path("/big"))
-        .respond_with(ResponseTemplate::new(200).set_body_raw("x".repeat(9999), "text/plain"))
-        .mount(&server)
-        .await;
-    Mock::given(path("/image"))
-        .respond_with(ResponseTemplate::new(200).set_body_raw(vec![1, 2], "image/png"))
-        .mount(&server)
-        .await;
-    Mock::given(path("/gone")).respond_with(ResponseTemplate::new(404)).mount(&server).await;
-    Mock::given(path("/here"))
-        .respond_with(ResponseTemplate::new(302).insert_header("location", "/page"))
-        .mount(&server)
-        .await;
-    Mock::given(path("/loop"))
-        .respond_with(ResponseTemplate::new(302).insert_header("location", "/loop"))
-        .mount(&server)
-        .await;
-    Mock::given(path("/meta"))
-        .respond_with(
-            ResponseTemplate::new(302).insert_header("location", "http://169.254.169.254/latest"),
-        )
-        .mount(&server)
-        .await;
-    Mock::given(path("/away"))
-        .respond_with(ResponseTemplate::new(302).insert_header("location", "https://example.org/x"))
-        .mount(&server)
-        .await;
+    let server = PageServer::start(|_| {
+        vec![
+            page("/page", "text/html; charset=utf-8", "<title>T</title><p>Hello</p>"),
+            page("/big", "text/plain", "x".repeat(9999)),
+            page("/image", "image/png", vec![1, 2]),
+            redirect("/loop", "/loop"),
+            redirect("/meta", "http://169.254.169.254/latest"),
+            redirect("/away", "https://example.org/x"),
+        ]
+    })
+    .await;
     let fixture = fixture(&server);
     let url = |path: &str| json!({ "url": format!("{}{path}", server.uri()) });
     let read = fixture.call("web.fetch", url("/page")).await;
@@ -231,6 +279,7 @@ async fn web_fetch() {
         (Some("T"), Some("Hello"))
     );
     assert!(fixture.call("web.fetch", url("/page")).await.cache_hit);
+    assert_eq!(*server.asked.lock().unwrap(), ["/page"]);
     let big = fixture.call("web.fetch", url("/big")).await.result;
     assert!(big.data["text"].as_str().unwrap().len() <= 4096 && big.data["truncated"] == true);
     assert_eq!(fixture.code("web.fetch", url("/image")).await, "not_text");
@@ -247,13 +296,10 @@ async fn web_fetch() {
 
 #[tokio::test]
 async fn a_redirect_on_the_same_host_is_followed() {
-    let server = MockServer::start().await;
-    Mock::given(path("/here"))
-        .respond_with(ResponseTemplate::new(302).insert_header("location", "/page"))
-        .mount(&server)
-        .await;
-    let page = ResponseTemplate::new(200).set_body_raw("plain", "text/plain");
-    Mock::given(path("/page")).respond_with(page).mount(&server).await;
+    let server = PageServer::start(|_| {
+        vec![redirect("/here", "/page"), page("/page", "text/plain", "plain")]
+    })
+    .await;
     let fixture = fixture(&server);
     let read =
         fixture.call("web.fetch", json!({ "url": format!("{}/here", server.uri()) })).await.result;
@@ -262,24 +308,19 @@ async fn a_redirect_on_the_same_host_is_followed() {
 
 #[tokio::test]
 async fn searching_and_research_over_a_search_service() {
-    let server = MockServer::start().await;
-    let hits = json!({ "results": [
-        { "title": "Widgets <b>now</b>", "url": format!("{}/one", server.uri()), "content": "about widgets" },
-        { "title": "Elsewhere", "url": "https://example.org/two", "content": "snippet of a page that is not read" },
-        { "title": "bad", "url": "javascript:x", "content": "" },
-    ] });
-    Mock::given(method("GET"))
-        .and(path("/search"))
-        .and(query_param("q", "ratatui widgets"))
-        .and(query_param("format", "json"))
-        .respond_with(ResponseTemplate::new(200).set_body_json(hits))
-        .mount(&server)
-        .await;
     let text = "<p>Widgets of ratatui are drawn at once and keep no state of their own.</p><p>Unrelated.</p>";
-    Mock::given(path("/one"))
-        .respond_with(ResponseTemplate::new(200).set_body_raw(text, "text/html"))
-        .mount(&server)
-        .await;
+    let server = PageServer::start(|uri| {
+        let hits = json!({ "results": [
+            { "title": "Widgets <b>now</b>", "url": format!("{uri}/one"), "content": "about widgets" },
+            { "title": "Elsewhere", "url": "https://example.org/two", "content": "snippet of a page that is not read" },
+            { "title": "bad", "url": "javascript:x", "content": "" },
+        ] });
+        vec![
+            page("/search?q=ratatui+widgets&format=json", "application/json", hits.to_string()),
+            page("/one", "text/html", text),
+        ]
+    })
+    .await;
     let fixture = fixture(&server);
     let found = fixture.call("web.search", json!({ "query": "ratatui widgets" })).await.result;
     assert_eq!(
@@ -289,7 +330,7 @@ async fn searching_and_research_over_a_search_service() {
     // Only this machine may be fetched from: the other page is known by its snippet alone.
     fixture.script.standing.lock().unwrap().rules = vec![
         Rule::allow("web.search", Matching::Any),
-        Rule::allow("web.fetch", Matching::Host { host: server.address().to_string() }),
+        Rule::allow("web.fetch", Matching::Host { host: server.address.to_string() }),
     ];
     let notes =
         fixture.call("internet.research", json!({ "query": "ratatui widgets" })).await.result;
