@@ -7,14 +7,14 @@ pub mod look;
 mod models;
 mod new_session;
 pub mod planning;
+mod secrets;
 pub mod today;
 
 pub use models::Drafter;
 use new_session::{begin_session, require_events};
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use anyhow::Context;
 use jiff::Timestamp;
@@ -34,7 +34,6 @@ use crate::planning::confidence::{ConfidenceSettings, ConfidenceWeights};
 use crate::replay::{History, JournalSource};
 use crate::state::SessionState;
 use crate::store::{FindError, OpenMode, Store, StoreError};
-use crate::text::{Redactor, is_secret_variable};
 use crate::tools::Workspace;
 use crate::tui::{self, ColorDepth, KeyOverrides, Theme, UiSettings};
 
@@ -79,18 +78,6 @@ pub struct App {
     data_dir: Option<PathBuf>,
     no_color: bool,
 }
-
-/// Values of variables that are named like secrets, read once: the environment does not change while we run.
-static ENVIRONMENT_SECRETS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let text = |(name, value): (OsString, OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
-    let variables = std::env::vars_os().filter_map(text);
-    variables
-        .filter(|(name, value)| is_secret_variable(name, value))
-        .map(|(_, value)| value)
-        .collect()
-});
 
 impl App {
     /// Reads the settings; the command line goes last.
@@ -187,20 +174,6 @@ impl App {
     /// The directory of the store, unless there is no home to keep it in.
     pub fn data_dir(&self) -> Option<&Path> {
         self.data_dir.as_deref()
-    }
-
-    /// Knows the keys of model providers, so that they are found wherever they turn up.
-    pub fn redactor(&self) -> Redactor {
-        Redactor::new(self.secret_values())
-    }
-
-    /// What must not show anywhere: keys of model providers, tokens of servers of tools, and values of variables that
-    /// are named like secrets.
-    pub(crate) fn secret_values(&self) -> Vec<String> {
-        let tokens = self.settings.mcp.values().filter_map(|server| server.token_variable.clone());
-        let names = self.key_variables().into_iter().chain(tokens);
-        let known = names.filter_map(|name| std::env::var(name).ok());
-        known.chain(ENVIRONMENT_SECRETS.iter().cloned()).collect()
     }
 
     /// Variables that hold the keys of model providers. Commands never see them.

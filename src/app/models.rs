@@ -135,7 +135,7 @@ impl Drafter {
     fn redactor(&self, app: &App) -> Redactor {
         let loaded = self.models.secrets();
         let loaded = loaded.iter().map(|key| key.expose().to_owned());
-        Redactor::new(app.secret_values().into_iter().chain(loaded))
+        app.redactor_with(loaded)
     }
 
     /// The model that drafts plans, if one does.

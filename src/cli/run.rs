@@ -170,15 +170,26 @@ fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
         if let RunKind::Shell(command) = &task.run
             && redactor.would_change(command)
         {
-            return Err(Problem::failed(format!(
-                "the command of task `{}` holds what looks like a secret",
-                task.id
-            ))
-            .remedy("keep it out of the plan: put it in an environment variable and name that")
-            .into());
+            return Err(secret_problem(task.id.as_str(), redactor.find_variable(command)).into());
         }
     }
     Ok(())
+}
+
+fn secret_problem(task: &str, variable: Option<&str>) -> Problem {
+    let Some(name) = variable else {
+        return Problem::failed(format!(
+            "the command of task `{task}` holds what looks like a secret"
+        ))
+        .remedy("keep it out of the plan: put it in an environment variable and name that");
+    };
+    let name = crate::text::clean_line(name);
+    Problem::failed(format!(
+        "the command of task `{task}` holds the value of the environment variable {name}, which is kept secret"
+    ))
+    .remedy(format!(
+        "write ${name} in the plan; if it is no secret, start without it: `env -u {name} planwright`"
+    ))
 }
 
 fn refuse_missing(shared: &Shared, args: &RunArgs, ready: &ReadyPlan) -> anyhow::Result<()> {

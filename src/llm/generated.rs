@@ -58,6 +58,14 @@ pub enum Finish {
     Other(String),
 }
 
+/// Whether a reason to stop means that the answer is whole. Servers pass on the words of the model behind them, in any
+/// case and whatever format they speak.
+pub(super) fn is_ordinary_end(reason: &str) -> bool {
+    const ENDS: [&str; 7] =
+        ["stop", "complete", "eos", "eos_token", "eosfound", "stop_sequence", "end_turn"];
+    ENDS.iter().any(|end| reason.eq_ignore_ascii_case(end))
+}
+
 /// A tool call as the provider delivered it: complete, not yet checked. Use [`protocol`](super::protocol) to check it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawCall {
@@ -107,4 +115,21 @@ pub enum Delta {
         wait: Duration,
         why: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_ends_are_told_in_the_words_of_any_server() {
+        for reason in
+            ["stop", "complete", "EOS", "eos_token", "eosfound", "stop_sequence", "END_TURN"]
+        {
+            assert!(is_ordinary_end(reason), "{reason}");
+        }
+        for reason in ["", "length", "max_tokens", "incomplete", "load", "pause_turn", "error"] {
+            assert!(!is_ordinary_end(reason), "{reason}");
+        }
+    }
 }

@@ -40,12 +40,15 @@ pub(super) fn refuse_log_alone(place: &Place) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether anything has that name, a link that leads nowhere included.
-fn exists(path: &Path) -> Result<bool, StoreError> {
+/// Whether a file has that name. A link that leads nowhere is an error: a database could neither be opened through it
+/// nor be created beside it.
+pub(super) fn exists(path: &Path) -> Result<bool, StoreError> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => {
-            path.try_exists().map_err(|error| StoreError::io("looking at", path, error))
-        }
+        Ok(found) if found.is_symlink() => match path.try_exists() {
+            Ok(true) => Ok(true),
+            Ok(false) => Err(StoreError::DanglingLink { path: path.to_owned() }),
+            Err(error) => Err(StoreError::io("looking at", path, error)),
+        },
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(StoreError::io("looking at", path, error)),

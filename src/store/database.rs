@@ -68,6 +68,7 @@ pub(super) fn open_for_writing(place: &Place) -> Result<Connection, StoreError> 
 pub(super) fn open_for_reading(place: &Place) -> Result<Connection, StoreError> {
     require_sqlite()?;
     if !is_there(&place.dir)? || !place.database.try_exists().unwrap_or(true) {
+        creation::exists(&place.database)?;
         creation::refuse_log_alone(place)?;
         return Err(StoreError::Missing { dir: place.dir.clone() });
     }

@@ -53,6 +53,8 @@ pub enum StoreError {
     Emptied { path: PathBuf },
     #[error("the database {} is missing, but its log {}-wal is there", .path.display(), .path.display())]
     LogAlone { path: PathBuf },
+    #[error("the database {} is a symbolic link whose target does not exist", .path.display())]
+    DanglingLink { path: PathBuf },
     #[error("{} cannot be opened for writing", .path.display())]
     ReadOnlyFiles { path: PathBuf },
     #[error("another process kept the database busy while {doing}")]
@@ -106,6 +108,7 @@ impl StoreError {
             Self::Damaged { path, .. } => format!("put back a copy of {0}, or move it away to start empty; `sqlite3 {0} .recover` may save what is left", path.display()),
             Self::Emptied { path } => format!("put back a copy of it, or move {0} and {0}-wal away to start empty; nothing was changed", path.display()),
             Self::LogAlone { path } => format!("put the database back beside its log, or move {}-wal away to start empty; nothing was changed", path.display()),
+            Self::DanglingLink { path } => format!("put the target back, or remove the link {} to start empty; nothing was changed", path.display()),
             Self::Busy { .. } => "end other Planwright processes that use this data directory, then try again".into(),
             Self::ReadOnlyFiles { .. } => "make its file system writable, or name another directory with --data-dir".into(),
             Self::Full { .. } => "free some space on the disk, then resume the session".into(),

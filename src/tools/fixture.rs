@@ -121,7 +121,10 @@ impl Fixture {
                 ..Services::default()
             },
             permits: Permits::new(3),
-            redactor: Redactor::new(["hunter2-the-loaded-key"]),
+            redactor: Redactor::with_variables(
+                vec![("SHOP_PASSWORD".to_owned(), "p4ss\"word-of-the-shop".to_owned())],
+                ["hunter2-the-loaded-key"],
+            ),
             bracket: Arc::clone(&script) as Arc<dyn Bracket>,
             // Processes are found by this mark, and tests run beside each other.
             session: format!("test-{}", uuid::Uuid::now_v7().simple()),

@@ -21,7 +21,7 @@ use super::meta::Resolved;
 use super::permission::{Because, PermissionInput, SandboxState, Verdict, decide};
 use super::registry::Registry;
 use super::repetition::CallMemory;
-use super::secrets::{redact, secret_in};
+use super::secrets::{redact, secret_in, variable_in};
 use super::settings::ToolSettings;
 use super::tool::{Answer, Code, StoreWrite, Tool, ToolError};
 use super::workspace::Workspace;
@@ -276,7 +276,9 @@ impl Toolbox {
     }
 
     fn decide(&self, standing: &Standing, prepared: &Prepared, repeated: u32) -> Verdict {
-        let secret_at = secret_in(&prepared.resolved.args, &self.0.parts.redactor);
+        let (args, redactor) = (&prepared.resolved.args, &self.0.parts.redactor);
+        let secret_at = secret_in(args, redactor);
+        let secret_variable = secret_at.as_ref().and_then(|_| variable_in(args, redactor));
         decide(&PermissionInput {
             tool: &prepared.tool.meta().name,
             resolved: &prepared.resolved,
@@ -288,6 +290,7 @@ impl Toolbox {
             rules: &standing.rules,
             grants: &standing.grants,
             secret_at: secret_at.as_deref(),
+            secret_variable: secret_variable.as_deref(),
             repeated,
             in_doubt: standing.in_doubt,
             first_after_import: standing.first_after_import,

@@ -126,6 +126,11 @@ async fn a_secret_in_arguments_is_refused_before_its_intent() {
     let failed = fixture.call("file.write", args).await.result.failed().unwrap();
     assert_eq!(failed.code, "secret_in_arguments");
     assert!(failed.message.contains("content") && !failed.message.contains("hunter2"));
+    let args = json!({"path": "a", "content": "key = p4ss\"word-of-the-shop"});
+    let failed = fixture.call("file.write", args).await.result.failed().unwrap();
+    assert_eq!(failed.code, "secret_in_arguments");
+    assert!(failed.message.contains("$SHOP_PASSWORD"), "{}", failed.message);
+    assert!(!failed.message.contains("p4ss"), "{}", failed.message);
     assert!(fixture.script.log().is_empty());
 }
 

@@ -30,6 +30,12 @@ pub(super) fn secret_in(args: &Value, redactor: &Redactor) -> Option<String> {
     })
 }
 
+/// The environment variable whose value stands somewhere in the arguments, to name it without showing the value.
+pub(super) fn variable_in(args: &Value, redactor: &Redactor) -> Option<String> {
+    let name = redactor.find_variable(&crate::model::canonical_json(args))?;
+    Some(crate::text::clean_line(name).into_owned())
+}
+
 /// Covers secrets wherever they stand in a value.
 pub(super) fn redact(value: &mut Value, redactor: &Redactor) {
     match value {

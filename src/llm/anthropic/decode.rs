@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::llm::generated::is_ordinary_end;
 use crate::llm::names::NameMap;
 use crate::llm::transport::{DecodeFault, Decoder, Flow, WireEvent, json, server_error};
 use crate::llm::{Delta, DeltaSink, Finish, Generated, RawCall, Usage};
@@ -74,7 +75,7 @@ impl Answer {
     fn stopped(&mut self, reason: Option<&str>) {
         let Some(reason) = reason else { return };
         self.finish = Some(match reason {
-            "end_turn" | "stop_sequence" => Finish::Stop,
+            reason if is_ordinary_end(reason) => Finish::Stop,
             "max_tokens" | "model_context_window_exceeded" => Finish::Length,
             "tool_use" => Finish::ToolCalls,
             "refusal" => Finish::Filtered,

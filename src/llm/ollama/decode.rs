@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::llm::generated::is_ordinary_end;
 use crate::llm::names::NameMap;
 use crate::llm::transport::{DecodeFault, Decoder, Flow, WireEvent, json, server_error};
 use crate::llm::{Delta, DeltaSink, Finish, Generated, RawCall, Usage};
@@ -96,9 +97,9 @@ impl Answer {
         self.usage.output = count("eval_count");
         self.finish = Some(match value.get("done_reason").and_then(Value::as_str) {
             Some("length") => Finish::Length,
-            Some("stop") | None if !self.calls.is_empty() => Finish::ToolCalls,
-            Some("stop") | None => Finish::Stop,
-            Some(other) => Finish::Other(other.to_owned()),
+            Some(other) if !is_ordinary_end(other) => Finish::Other(other.to_owned()),
+            _ if !self.calls.is_empty() => Finish::ToolCalls,
+            _ => Finish::Stop,
         });
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::llm::generated::is_ordinary_end;
 use crate::llm::names::NameMap;
 use crate::llm::transport::{DecodeFault, Decoder, Flow, WireEvent, json, server_error};
 use crate::llm::{Delta, DeltaSink, Finish, Generated, RawCall, Usage};
@@ -128,7 +129,7 @@ impl Answer {
 /// Compatible servers pass on the words of the model behind them, in any case.
 fn finish_of(reason: &str) -> Finish {
     match reason.to_ascii_lowercase().as_str() {
-        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" => Finish::Stop,
+        reason if is_ordinary_end(reason) => Finish::Stop,
         "length" | "max_tokens" => Finish::Length,
         "tool_calls" | "function_call" | "tool_use" => Finish::ToolCalls,
         "content_filter" | "refusal" | "safety" | "recitation" | "prohibited_content"
@@ -276,6 +277,7 @@ mod tests {
             read(&[&end]).unwrap().finish
         };
         assert_eq!(finish("STOP"), Finish::Stop);
+        assert_eq!(finish("eosfound"), Finish::Stop);
         assert_eq!(finish("MAX_TOKENS"), Finish::Length);
         assert_eq!(finish("SAFETY"), Finish::Filtered);
         assert_eq!(finish("other"), Finish::Other("other".to_owned()));

@@ -54,7 +54,7 @@ pub(super) fn unusable_words(generated: &Generated, tools: &[ToolSpec]) -> Optio
     if is_refusal(words) {
         return Some(format!("the model refused: {}", crate::text::clean_line(words)));
     }
-    if let Some(name) = printed_call(words) {
+    if let Some(name) = printed_call(words, tools) {
         let name = crate::text::truncate_end(&crate::text::clean_line(&name), 60).into_owned();
         return Some(format!("a call of `{name}` is printed, and there is no such tool"));
     }
@@ -84,19 +84,44 @@ fn is_half_object(words: &str) -> bool {
 }
 
 /// The name in an answer that is nothing but a call printed as an object. Known tools were found before this.
-fn printed_call(words: &str) -> Option<String> {
+fn printed_call(words: &str, tools: &[ToolSpec]) -> Option<String> {
     let found = lenient::value(words)?.value;
-    let called = found.get("function").unwrap_or(&found);
-    let name = called.get("name")?.as_str()?;
-    let fields = ["arguments", "parameters", "input", "args"];
-    fields.iter().any(|field| called.get(field).is_some()).then(|| name.to_owned())
+    let called = found.get("function").filter(|inner| inner.is_object()).unwrap_or(&found);
+    let fields = called.as_object()?;
+    let value_of = |keys: &[&str]| keys.iter().find_map(|key| fields.get(*key));
+    let name = value_of(&["name", "tool", "tool_name", "function"])?.as_str()?;
+    value_of(&["arguments", "parameters", "input", "args", "tool_input"])?;
+    let near = || crate::text::nearest(name, tools.iter().map(|tool| tool.name.as_str())).is_some();
+    // An object that was asked for may have a name and arguments as well: a command, a step of a build.
+    let only_call = || fields.len() == 2 && is_tool_like(name, tools);
+    (near() || only_call()).then(|| name.to_owned())
 }
 
-/// Whether the words write a call out as code: the name of a tool with a bracket right after it.
+fn is_tool_like(name: &str, tools: &[ToolSpec]) -> bool {
+    name.contains('.') || tools.iter().any(|tool| name.contains(tool.name.as_str()))
+}
+
+/// Whether the last line writes a call out as code: the name of a tool with a bracket right after it. Calls that are
+/// mentioned earlier, or quoted as code, belong to what the answer tells.
 fn has_call_as_prose(words: &str, tool: &str) -> bool {
     // Names of one word, such as those of a server, may well be words of a sentence.
     let named = tool.contains('.') || tool.contains('_');
-    named && words.match_indices(tool).any(|(at, name)| words[at + name.len()..].starts_with('('))
+    let Some(last) = words.trim_end().lines().next_back().filter(|_| named) else { return false };
+    let in_fence = words.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2;
+    if in_fence == 1 || last.trim_start().starts_with("```") {
+        return false;
+    }
+    // Every second piece stands between backticks.
+    last.split('`').step_by(2).any(|piece| writes_call(piece, last, tool))
+}
+
+/// Whether a piece of a line calls a tool with arguments, or without any if the call is all there is on the line.
+fn writes_call(piece: &str, line: &str, tool: &str) -> bool {
+    piece.match_indices(tool).any(|(at, name)| {
+        let whole_name = !piece[..at].ends_with(|c: char| c.is_alphanumeric() || "._".contains(c));
+        let Some(rest) = piece[at + name.len()..].strip_prefix('(') else { return false };
+        whole_name && (!rest.trim_start().starts_with(')') || line.trim().starts_with(tool))
+    })
 }
 
 #[cfg(test)]
@@ -116,12 +141,12 @@ mod tests {
     }
 
     fn words(text: &str) -> Option<String> {
-        let tool = ToolSpec {
-            name: "file.read".into(),
+        let tools = ["file.read", "test.run"].map(|name| ToolSpec {
+            name: name.into(),
             description: String::new(),
             schema: serde_json::json!({"type": "object"}),
-        };
-        unusable_words(&generated(text, Finish::Stop), &[tool])
+        });
+        unusable_words(&generated(text, Finish::Stop), &tools)
     }
 
     #[test]
@@ -166,5 +191,33 @@ mod tests {
         }
         let announced = generated("I will call it.", Finish::ToolCalls);
         assert!(unusable_words(&announced, &[]).unwrap().contains("announces"));
+    }
+
+    #[test]
+    fn calls_that_should_have_been_made_are_told_from_calls_an_answer_mentions() {
+        for call in [
+            "file.read(path=\"a.txt\")",
+            "test.run()",
+            "I look first.\n\nfile.read(\"a.txt\")\n",
+            "```\nlet x = 1;\n```\nNow file.read(\"a.txt\").",
+            "{\"name\": \"file.raed\", \"args\": {}, \"id\": 1}",
+            "{\"tool\": \"rm.all\", \"args\": {}}",
+            "{\"function\": \"call_test.run\", \"parameters\": {}}",
+            "{\"function\": {\"name\": \"rm.all\", \"arguments\": \"{}\"}}",
+        ] {
+            assert!(words(call).is_some(), "{call:?}");
+        }
+        for answer in [
+            "Added the tests; the file ends with `test.run()`",
+            "Added the tests; the file ends with test.run()",
+            "I called file.read(\"a.txt\") before.\nIt has three lines.",
+            "It ends so:\n```python\ntest.run(\"all\")\n```",
+            "The helper is my_test.run(1) now.",
+            "{\"name\":\"build\",\"args\":[\"-v\"]}",
+            "{\"name\": \"com.example.app\", \"input\": \"src\", \"version\": 2}",
+            "{\"function\": \"mean\", \"parameters\": [\"x\"]}",
+        ] {
+            assert_eq!(words(answer), None, "{answer:?}");
+        }
     }
 }

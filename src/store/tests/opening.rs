@@ -180,6 +180,19 @@ fn the_file_says_whose_it_is_and_every_commit_is_synced() {
 }
 
 #[test]
+fn a_link_that_leads_nowhere_is_refused_and_kept() {
+    let dir = temporary();
+    let link = dir.path().join("planwright.db");
+    std::os::unix::fs::symlink(dir.path().join("elsewhere.db"), &link).unwrap();
+    for mode in [OpenMode::ReadOnly, OpenMode::ReadWrite] {
+        let error = Store::open(dir.path(), mode).unwrap_err();
+        assert!(matches!(error, StoreError::DanglingLink { .. }), "{error:?}");
+        assert!(error.hint().contains("remove the link"), "{}", error.hint());
+    }
+    assert!(link.is_symlink() && !dir.path().join("elsewhere.db").exists());
+}
+
+#[test]
 fn an_empty_file_is_not_taken_for_a_new_store() {
     let dir = temporary();
     let file = filled(&dir);

@@ -1,18 +1,37 @@
 //! Which variables of an environment hold secrets, by their names and values. The environment itself is read by others.
 
+use super::value::Shape;
+
 /// Shorter values are too likely to be part of ordinary text.
 const SHORTEST: usize = 8;
+/// A single word in lower case that is shorter than this is as likely a name as a password.
+const LONGEST_WORD: usize = 11;
 
-/// Returns whether the value of a variable is to be covered wherever it turns up.
-pub fn is_secret_variable(name: &str, value: &str) -> bool {
-    names_secret(name) && is_telling(value.trim())
+/// Returns whether the value of a variable is to be covered wherever it turns up. `ordinary` are words that turn up in
+/// any text of this person, such as the user name and the parts of the working directory.
+pub fn is_secret_variable(name: &str, value: &str, ordinary: &[String]) -> bool {
+    let value = value.trim();
+    let looks_secret = match name_class(name) {
+        Some(NameClass::Password) => !is_short_word(value),
+        Some(NameClass::Key) => looks_generated(value),
+        None => false,
+    };
+    looks_secret
+        && is_telling(value)
+        && !ordinary.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
 
-/// `AWS_SECRET_ACCESS_KEY`, `DB_PASSWORD`, `GITHUB_TOKEN`, but not `PWD` or `SSH_PUBLIC_KEY`.
-fn names_secret(name: &str) -> bool {
-    const ENDINGS: [&str; 14] = [
-        "KEY",
-        "SECRET",
+/// What the name of a variable promises about its value.
+enum NameClass {
+    /// A password or token, which a person may have chosen.
+    Password,
+    /// A key or secret. Many variables have such a name and hold an identifier, so that the value must look generated.
+    Key,
+}
+
+/// `AWS_SECRET_ACCESS_KEY`, `DB_PASSWORD`, `GITHUB_TOKEN`, but not `PWD`, `SSH_PUBLIC_KEY` or `AWS_SECRETS_REGION`.
+fn name_class(name: &str) -> Option<NameClass> {
+    const PASSWORDS: [&str; 10] = [
         "TOKEN",
         "PASSWORD",
         "PASSWD",
@@ -23,17 +42,49 @@ fn names_secret(name: &str) -> bool {
         "_PAT",
         "CREDENTIAL",
         "CREDENTIALS",
-        "_AUTH",
-        "SECRET_KEY_BASE",
     ];
+    const KEYS: [&str; 5] = ["KEY", "SECRET", "_AUTH", "SECRET_ID", "SECRET_KEY_BASE"];
     const OPEN: [&str; 3] = ["PUBLIC_KEY", "PUBKEY", "HOTKEY"];
     let name = name.to_ascii_uppercase();
     let counter = |c: char| c.is_ascii_digit() || c == '_';
     let name = name.trim_end_matches(counter);
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-    (ends(&ENDINGS) || name == "PASS" || name.contains("SECRET"))
-        && name != "OLD_PWD"
-        && !ends(&OPEN)
+    if name == "OLD_PWD" || ends(&OPEN) {
+        None
+    } else if ends(&PASSWORDS) || name == "PASS" {
+        Some(NameClass::Password)
+    } else {
+        ends(&KEYS).then_some(NameClass::Key)
+    }
+}
+
+fn is_short_word(value: &str) -> bool {
+    value.len() <= LONGEST_WORD && value.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether a value looks generated, as keys are, rather than named by a person: `k3Vq9…`, not `acme-shop-2` or
+/// `AcmeShopBackend`.
+fn looks_generated(value: &str) -> bool {
+    let shape = Shape::of(value.as_bytes());
+    let mixed = (shape.digits > 0 && shape.letters() > 0) || (shape.upper > 0 && shape.lower > 0);
+    let breaks = count_breaks(value.as_bytes());
+    let by_digits = shape.digits >= 2 && value.len() >= 12 && breaks * 5 >= value.len();
+    let by_length = value.len() >= 32 && breaks * 5 >= value.len();
+    // The first letter of a word in capitals is no break, so that names in camel case have few.
+    let by_case = shape.is_drawn() && breaks * 4 >= value.len();
+    let by_signs = shape.signs >= 2 && shape.digits > 0 && value.len() >= 12;
+    mixed && (by_digits || by_length || by_case || by_signs)
+}
+
+/// Counts places where a lower-case letter is followed by a capital, or a letter and a digit follow each other.
+fn count_breaks(value: &[u8]) -> usize {
+    let is_break = |pair: &[u8]| {
+        let (first, second) = (pair[0], pair[1]);
+        (first.is_ascii_lowercase() && second.is_ascii_uppercase())
+            || (first.is_ascii_alphabetic() && second.is_ascii_digit())
+            || (first.is_ascii_digit() && second.is_ascii_alphabetic())
+    };
+    value.windows(2).filter(|pair| is_break(pair)).count()
 }
 
 /// Whether a value is no path, address, switch, number of a few digits or word that every text has.
@@ -72,33 +123,60 @@ fn is_telling(value: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn ordinary() -> Vec<String> {
+        ["jane.doe", "warehouse-web"].map(str::to_owned).to_vec()
+    }
+
     #[test]
-    fn variables_are_told_by_their_names_and_values() {
+    fn real_secrets_are_told_by_their_names_and_values() {
         for (name, value) in [
-            ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCY"),
-            ("DB_PASSWORD", "swordfish"),
+            ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+            ("DB_PASSWORD", "swordfish7"),
+            ("DB_PASSWORD", "wintergardenlamp"),
             ("db_password_2", "correct-horse"),
             ("GITHUB_TOKEN", "abcdefghijkl"),
             ("STRIPE_SECRET", "hunter2hunter2"),
             ("MYSQL_PWD", "12345678"),
-            ("SIGNING_KEY", "abcdefgh"),
-            ("APP_SECRET_KEY_BASE", "aaaabbbbcccc"),
+            ("SIGNING_KEY", "9f86d081884c7d659a2feaa0c55ad015"),
+            ("SERVICE_API_KEY", "kQzRtWvXbNmLpSdFgHjKlZxCvBnMqWeRtYuI5aBcDeFgH"),
+            ("TOTP_KEY", "JBSW2Y3DPEHPK3PXPJ4Q6ZLM"),
+            ("APP_SECRET_KEY_BASE", "4f1b0c9e77a2d35e8c61"),
+            ("VAULT_SECRET_ID", "6a174c20-f6de-a53c-74d2-6018fcceff64"),
+            ("DJANGO_SECRET_KEY", "x7$k(2m!q9#z&w4v"),
+            ("NPM_AUTH", "bnBtOnMzY3IzdC1wYXNz"),
         ] {
-            assert!(is_secret_variable(name, value), "{name}");
+            assert!(is_secret_variable(name, value, &ordinary()), "{name}");
         }
+    }
+
+    #[test]
+    fn ordinary_values_are_no_secrets_whatever_their_variable_is_called() {
         for (name, value) in [
             ("PWD", "/home/me/work"),
             ("SSH_KEY", "/home/me/.ssh/id"),
             ("TOKEN", "true"),
             ("API_KEY", "short"),
-            ("PUBLIC_KEY", "abcdefghijkl"),
+            ("PUBLIC_KEY", "9f86d081884c7d659a2feaa0c55ad015"),
             ("AUTH_TOKEN_PASSWORD", "disabled"),
             ("PASSWORD", "********"),
             ("KEYCLOAK_SECRET", "https://example.org/secret"),
             ("EDITOR", "some-editor"),
             ("GREETING_TOKEN", "several words of text"),
+            ("SONAR_PROJECT_KEY", "acmeshop"),
+            ("SONAR_PROJECT_KEY", "acme-shop-backend-2"),
+            ("SONAR_PROJECT_KEY", "AcmeShopBackend"),
+            ("SONAR_PROJECT_KEY", "com.example:warehouse-web"),
+            ("AWS_SECRETS_REGION", "us-east-1"),
+            ("SECRETS_BACKEND", "k3Vq9x2Lm7Rt5Wz8"),
+            ("KUBE_SECRET_NAME", "k3Vq9x2Lm7Rt5Wz8"),
+            ("CACHE_KEY", "v2-dependencies-linux"),
+            ("BASIC_AUTH", "required-for-all"),
+            ("DB_PASSWORD", "swordfish"),
+            ("DB_PASSWORD", "warehouse"),
+            ("DB_PASSWORD", "Jane.Doe"),
+            ("REGISTRY_TOKEN", "warehouse-web"),
         ] {
-            assert!(!is_secret_variable(name, value), "{name}");
+            assert!(!is_secret_variable(name, value, &ordinary()), "{name}={value}");
         }
     }
 }

@@ -106,13 +106,37 @@ pub struct Redactor(Arc<RuleSets>);
 
 struct RuleSets {
     loaded: Loaded,
+    /// Names and values of the environment variables that are among the loaded values.
+    variables: Vec<(String, String)>,
     patterns: Patterns,
 }
 
 impl Redactor {
     /// Prepares a redactor that knows these values besides the built-in patterns. Values under six bytes are ignored.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
-        Self(Arc::new(RuleSets { loaded: Loaded::new(secrets), patterns: Patterns::new() }))
+        Self::with_variables(Vec::new(), secrets)
+    }
+
+    /// The same, which also knows the values of environment variables and can name the one that was found.
+    pub fn with_variables<S: AsRef<str>>(
+        variables: Vec<(String, String)>,
+        secrets: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let secrets: Vec<S> = secrets.into_iter().collect();
+        let values = variables.iter().map(|(_, value)| value.as_str());
+        let loaded = Loaded::new(values.chain(secrets.iter().map(AsRef::as_ref)));
+        Self(Arc::new(RuleSets { loaded, variables, patterns: Patterns::new() }))
+    }
+
+    /// Names the environment variable whose value stands in a text.
+    pub fn find_variable(&self, text: &str) -> Option<&str> {
+        let input = Input { bytes: text.as_bytes(), more: false };
+        let stands = |value: &str| {
+            let loaded = Loaded::new([value]);
+            !loaded.is_empty() && Scan::default().next_hit(&loaded, input).is_some()
+        };
+        let found = self.0.variables.iter().find(|(_, value)| stands(value));
+        found.map(|(name, _)| name.as_str())
     }
 
     /// Replaces every secret in a text by its label.

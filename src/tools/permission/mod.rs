@@ -82,6 +82,8 @@ pub struct PermissionInput<'a> {
     pub grants: &'a [Rule],
     /// The place in the arguments where a secret was found.
     pub secret_at: Option<&'a str>,
+    /// The environment variable that the secret is the value of, if it is one.
+    pub secret_variable: Option<&'a str>,
     /// How many calls with the same arguments came right before this one.
     pub repeated: u32,
     /// The call is in doubt from before and would be made again.
@@ -223,12 +225,7 @@ fn refuse(code: Code, why: impl Into<String>) -> Verdict {
 fn refused(input: &PermissionInput<'_>) -> Option<Verdict> {
     let effect = input.resolved.effect;
     if let Some(place) = input.secret_at.filter(|_| effect.reaches_out()) {
-        return Some(refuse(
-            Code::SecretInArguments,
-            format!(
-                "{place} holds what looks like a secret; put it in an environment variable and name that"
-            ),
-        ));
+        return Some(refuse(Code::SecretInArguments, secret_message(place, input.secret_variable)));
     }
     if input.stage == Stage::Planning && effect.reaches_out() {
         return Some(refuse(
@@ -237,6 +234,19 @@ fn refused(input: &PermissionInput<'_>) -> Option<Verdict> {
         ));
     }
     None
+}
+
+fn secret_message(place: &str, variable: Option<&str>) -> String {
+    match variable {
+        None => format!(
+            "{place} holds what looks like a secret; put it in an environment variable and name that"
+        ),
+        Some(name) => format!(
+            "{place} holds the value of the environment variable {name}, which is kept secret; write ${name} \
+             instead (`environment` in [tools] lets commands see it), or, if it is no secret, start Planwright \
+             without it: `env -u {name} planwright`"
+        ),
+    }
 }
 
 fn denied(input: &PermissionInput<'_>) -> Option<Verdict> {

@@ -68,6 +68,7 @@ impl<'a> Case<'a> {
             rules: &self.rules,
             grants: &self.grants,
             secret_at: None,
+            secret_variable: None,
             repeated: 0,
             in_doubt: false,
             first_after_import: false,
@@ -170,6 +171,9 @@ fn the_order_is_that_of_the_contract() {
     assert!(
         matches!(decide(&input), Verdict::Refuse { code, .. } if code == "secret_in_arguments")
     );
+    let input = PermissionInput { secret_variable: Some("SHOP_TOKEN"), ..input };
+    let Verdict::Refuse { why, .. } = decide(&input) else { panic!("refused") };
+    assert!(why.contains("write $SHOP_TOKEN") && why.contains("env -u SHOP_TOKEN"), "{why}");
 }
 
 #[test]
