@@ -44,7 +44,7 @@ impl Runner for Asking {
                 may_end.acquire().await.unwrap().forget();
                 true
             };
-            let code = if answered { 0 } else { 1 };
+            let code = i32::from(!answered);
             reports.send(CallReport::ended(CallOutcome::Exited { code })).await;
         })
     }
