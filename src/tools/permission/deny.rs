@@ -269,6 +269,17 @@ mod tests {
             "ssh host git push",
             "docker run image git push",
             "git stash push",
+            "set -- 1; for x do git push; done",
+            "for ((i=0; i<1; i++)) do git push; done",
+            "for ((i=0; i<1; i++)) { git push; }",
+            "((git push); (true))",
+            "((git push))",
+            "echo \"$((git push); (true))\"",
+            "[[ \"a ]]\" ]]; git push #\"",
+            "[[ a || git push ]]",
+            "cat <<EOF\nfoo\\\nEOF\n: '\nEOF\ngit push #'",
+            "echo \"${x:-'}\"; git push #'}\"",
+            "env - git push",
         ];
         let missed: Vec<_> =
             lines.into_iter().filter(|line| !runs_prefix(line, "git push")).collect();

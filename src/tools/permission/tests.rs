@@ -428,3 +428,18 @@ fn a_command_of_the_plan_is_approved_for_the_workspace_itself() {
         assert_eq!(case.word(), expected, "{directory}");
     }
 }
+
+#[test]
+fn deep_nesting_is_refused_to_be_read_instead_of_overflowing_the_stack() {
+    let read = || {
+        for opening in ["${", "\"${", "$(", "`", "((", "{", "$((", "<(", "\"$(", "[[ ", "$(${"] {
+            let line = format!("echo {}", opening.repeat(30_000));
+            simple_commands(&line);
+            danger(&line);
+            danger(&opening.repeat(30_000));
+        }
+        danger(&format!("echo {}", "${".repeat(30_000))).is_some()
+    };
+    let reader = std::thread::Builder::new().stack_size(2 << 20).spawn(read).unwrap();
+    assert!(reader.join().unwrap());
+}

@@ -151,7 +151,8 @@ fn behind_starter(
         if std::mem::take(&mut value_follows) {
             continue;
         }
-        if text.starts_with('-') && text.len() > 1 && !word.dynamic {
+        // A lone `-` is an option as well: `env -` starts with an empty environment.
+        if text.starts_with('-') && !word.dynamic {
             let short = !text.starts_with("--");
             value_follows = short && text.len() == 2 && text.ends_with(|c| valued.contains(c));
             long_option = !short && text.len() > 2 && !text.contains('=');
