@@ -6,6 +6,8 @@ mod hidden;
 #[cfg(test)]
 mod tests;
 
+pub(super) use hidden::runs_unseen_text;
+
 use super::shell::{ShellLine, ShellWord, SimpleCommand, read_line};
 use crate::tools::workspace::is_protected;
 

@@ -1,5 +1,6 @@
 //! From characters to commands: redirections, here-documents and compound commands. Words are read in `words`.
 
+use super::documents::PendingDocument;
 use super::{ShellLine, ShellWord, SimpleCommand, is_name};
 
 /// How deeply substitutions may be nested before a line is not read any further.
@@ -20,16 +21,9 @@ pub(super) struct ScriptReader {
     pub(super) in_quotes: bool,
     pub(super) line: ShellLine,
     /// Here-documents whose text begins on the next line.
-    pending: Vec<PendingDocument>,
+    pub(super) pending: Vec<PendingDocument>,
     /// Texts of here-documents; commands name them by position.
-    documents: Vec<String>,
-}
-
-struct PendingDocument {
-    position: usize,
-    delimiter: String,
-    strips_tabs: bool,
-    expands: bool,
+    pub(super) documents: Vec<String>,
 }
 
 /// What is known about the list of commands that is being read.
@@ -81,7 +75,7 @@ impl ScriptReader {
         text.chars().enumerate().all(|(offset, c)| self.chars.get(self.at + offset) == Some(&c))
     }
 
-    fn skip(&mut self, text: &str) -> bool {
+    pub(super) fn skip(&mut self, text: &str) -> bool {
         let found = self.starts_with(text);
         if found {
             self.at += text.chars().count();
@@ -89,7 +83,7 @@ impl ScriptReader {
         found
     }
 
-    fn skip_blanks(&mut self) {
+    pub(super) fn skip_blanks(&mut self) {
         while self.skip(" ") || self.skip("\t") || self.skip("\\\n") {}
     }
 
@@ -436,73 +430,12 @@ impl ScriptReader {
     }
 
     /// Text from the line as a shell sees it: with continued lines joined.
-    fn joined(&self, from: usize) -> String {
+    pub(super) fn joined(&self, from: usize) -> String {
         self.raw(from).replace("\\\n", "")
     }
 
-    fn begin_document(&mut self, command: &mut SimpleCommand) {
-        self.at += 2;
-        let strips_tabs = self.skip("-");
-        self.skip_blanks();
-        let from = self.at;
-        let word = self.read_word();
-        self.line.unreadable |= word.dynamic;
-        let delimiter = word.text;
-        let expands = self.joined(from) == delimiter;
-        let position = self.documents.len();
-        self.documents.push(String::new());
-        command.here_document = Some(position);
-        self.pending.push(PendingDocument { position, delimiter, strips_tabs, expands });
-    }
-
-    /// Reads the here-documents that begin on this line.
-    fn read_documents(&mut self) {
-        for document in std::mem::take(&mut self.pending) {
-            let mut text = String::new();
-            loop {
-                if self.at >= self.chars.len() {
-                    self.line.unreadable = true;
-                    break;
-                }
-                let (line, continued) = self.read_document_line(document.expands);
-                let line = if document.strips_tabs { line.trim_start_matches('\t') } else { &line };
-                if line == document.delimiter {
-                    // Shells differ in whether a delimiter may be written on two lines.
-                    self.line.unreadable |= continued;
-                    break;
-                }
-                text.push_str(line);
-                text.push('\n');
-            }
-            if document.expands {
-                self.read_apart(&text, Self::read_expansions);
-            }
-            self.documents[document.position] = text;
-        }
-    }
-
-    /// Reads one line of a here-document. One that ends in a backslash continues on the next where text is expanded.
-    fn read_document_line(&mut self, expands: bool) -> (String, bool) {
-        let mut line = String::new();
-        let mut continued = false;
-        loop {
-            let from = self.at;
-            while self.peek().is_some_and(|c| c != '\n') {
-                self.at += 1;
-            }
-            line.push_str(&self.raw(from));
-            self.at += 1;
-            let backslashes = line.chars().rev().take_while(|c| *c == '\\').count();
-            if !expands || backslashes % 2 == 0 || self.at >= self.chars.len() {
-                return (line, continued);
-            }
-            line.pop();
-            continued = true;
-        }
-    }
-
     /// Reads nothing but the substitutions of a text.
-    fn read_expansions(&mut self) {
+    pub(super) fn read_expansions(&mut self) {
         self.in_quotes = true;
         let mut word = ShellWord::default();
         while let Some(c) = self.peek() {
