@@ -97,21 +97,7 @@ impl ScriptReader {
                 word.text.push_str(&inside.text);
                 return;
             }
-            Some('(') => {
-                self.at += 1;
-                let arithmetic = self.peek() == Some('(') && {
-                    self.at += 1;
-                    self.skip_arithmetic() || {
-                        self.at -= 1;
-                        // Some shells take it for arithmetic all the same, and go on reading at another place.
-                        self.line.unreadable = true;
-                        false
-                    }
-                };
-                if !arithmetic {
-                    self.read_nested_list(false);
-                }
-            }
+            Some('(') => self.read_command_substitution(),
             Some('{') => self.skip_braces(),
             Some(c) if c == '_' || c.is_ascii_alphabetic() => {
                 while self.peek().is_some_and(|c| c == '_' || c.is_ascii_alphanumeric()) {
@@ -126,6 +112,21 @@ impl ScriptReader {
         }
         word.dynamic = true;
         word.text.push_str(&self.raw(from));
+    }
+
+    /// `$(...)` or `$((...))`, from the first bracket on.
+    fn read_command_substitution(&mut self) {
+        self.at += 1;
+        let from = self.at;
+        if self.skip("(") {
+            if self.skip_arithmetic() {
+                return;
+            }
+            // Some shells take it for arithmetic all the same, and go on reading at another place.
+            self.line.unreadable = true;
+            self.at = from;
+        }
+        self.read_nested_list(false);
     }
 
     /// `$'...'`: its escapes can spell anything, so that they are not decoded.
