@@ -247,8 +247,8 @@ fn misstated(rule: &PermissionConfig) -> Option<&'static str> {
         Some("rules that each name a `tool`")
     } else if matches.iter().filter(|set| set.is_some()).count() > 1 {
         Some("rules with one of command, command_prefix, path and host")
-    } else if directory.split('/').any(|name| name == "..") {
-        Some("rules whose `directory` is inside the workspace, without `..`")
+    } else if directory.starts_with(['/', '~']) || directory.split('/').any(|name| name == "..") {
+        Some("rules whose `directory` is inside the workspace: relative to it, without `..`")
     } else if circumstances && (rule.path.is_some() || rule.host.is_some()) {
         Some("network and directory only in rules for commands")
     } else if rule.unsandboxed && (rule.deny || rule.command.is_none()) {
@@ -356,7 +356,10 @@ mod tests {
                 .contains("exact `command`")
         );
         let rule = "[[permissions.allow]]\ntool = \"shell.run\"\n";
-        assert!(wrong(&format!("{rule}directory = \"../x\"")).contains("inside the workspace"));
+        for outside in ["../x", "a/../..", "/srv/x", "~/x"] {
+            let message = wrong(&format!("{rule}directory = \"{outside}\""));
+            assert!(message.contains("inside the workspace: relative"), "{outside}: {message}");
+        }
         assert!(
             wrong(&format!("{rule}path = \"a\"\nnetwork = true")).contains("rules for commands")
         );

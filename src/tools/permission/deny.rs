@@ -5,19 +5,48 @@
 //! values may stand in front of a subcommand: `git push` is found in `git -C . push`, and in `git stash push` as well.
 //! What cannot be read, or is only known when it runs, is taken for the forbidden command.
 
+use globset::Glob;
+
+use super::destructive::runs_unseen_text;
 use super::shell::{
-    ShellWord, SimpleCommand, base_name, interpreter_code, names_program, read_line,
+    ShellWord, SimpleCommand, any_starter, base_name, interpreter_code, names_program, read_line,
     simple_commands,
 };
 
 /// Whether a line runs a command that begins with the words of `prefix`.
 pub(super) fn runs_prefix(line: &str, prefix: &str) -> bool {
-    runs_forbidden(line, prefix, Extent::Prefix)
+    compare_prefix(line, prefix) != DenyMatch::None
 }
 
 /// Whether a line runs exactly this command, among others or alone.
 pub(super) fn runs_command(line: &str, command: &str) -> bool {
-    line == command || runs_forbidden(line, command, Extent::Whole)
+    compare_command(line, command) != DenyMatch::None
+}
+
+pub(super) fn compare_prefix(line: &str, prefix: &str) -> DenyMatch {
+    compare_line(line, prefix, Extent::Prefix)
+}
+
+pub(super) fn compare_command(line: &str, command: &str) -> DenyMatch {
+    if line == command {
+        return DenyMatch::Certain;
+    }
+    compare_line(line, command, Extent::Whole)
+}
+
+/// What a line has to do with a forbidden command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum DenyMatch {
+    None,
+    /// Part of the line cannot be read or is only known when it runs, and could be the forbidden command.
+    Possible,
+    Certain,
+}
+
+impl DenyMatch {
+    fn certain_if(found: bool) -> Self {
+        if found { Self::Certain } else { Self::None }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,29 +55,51 @@ enum Extent {
     Whole,
 }
 
-fn runs_forbidden(line: &str, forbidden: &str, extent: Extent) -> bool {
+fn compare_line(line: &str, forbidden: &str, extent: Extent) -> DenyMatch {
     let parsed = read_line(line);
-    if parsed.unreadable {
-        return true;
-    }
-    match simple_commands(forbidden).as_slice() {
+    let unreadable = if parsed.unreadable { DenyMatch::Possible } else { DenyMatch::None };
+    let found = match simple_commands(forbidden).as_slice() {
         [one] if !one.words.is_empty() => {
             let forbidden: Vec<String> = one.words.iter().map(|word| word.text.clone()).collect();
-            parsed.commands.iter().any(|command| is_forbidden(command, &forbidden, extent))
+            let compare = |command| compare_simple(command, &forbidden, extent);
+            parsed.commands.iter().map(compare).max().unwrap_or(DenyMatch::None)
         }
         // A rule for several commands at once can only be compared as text.
         _ => {
             let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-            spaced(line).contains(&spaced(forbidden))
+            DenyMatch::certain_if(spaced(line).contains(&spaced(forbidden)))
         }
-    }
+    };
+    found.max(unreadable)
 }
 
-fn is_forbidden(command: &SimpleCommand, forbidden: &[String], extent: Extent) -> bool {
-    let Some(head) = command.words.first() else { return false };
-    if head.is_hidden() {
-        return !command.uncertain;
+fn compare_simple(command: &SimpleCommand, forbidden: &[String], extent: Extent) -> DenyMatch {
+    let Some(head) = command.words.first() else { return DenyMatch::None };
+    let hidden = head.is_hidden() && !command.uncertain && can_become(head, &forbidden[0]);
+    if hidden || runs_unseen_text(command) {
+        return DenyMatch::Possible;
     }
+    DenyMatch::certain_if(is_forbidden(command, head, forbidden, extent))
+}
+
+/// Whether a program that is only known when it runs can be the forbidden one, or one that starts others. A `*` or
+/// `?` does not stand for a `/`, so that the base name decides.
+fn can_become(head: &ShellWord, forbidden: &str) -> bool {
+    let base = base_name(&head.text);
+    if head.dynamic || !head.text.contains('/') || head.text.contains(['[', '{', '\\']) {
+        return true;
+    }
+    let Ok(glob) = Glob::new(base) else { return true };
+    let glob = glob.compile_matcher();
+    glob.is_match(base_name(forbidden)) || any_starter(|name| glob.is_match(name))
+}
+
+fn is_forbidden(
+    command: &SimpleCommand,
+    head: &ShellWord,
+    forbidden: &[String],
+    extent: Extent,
+) -> bool {
     let program = base_name(&head.text);
     let code = interpreter_code(command);
     if code.is_some_and(|code| mentions(&code, forbidden)) || renames(command, program, forbidden) {
@@ -269,6 +320,27 @@ mod tests {
             "ssh host git push",
             "docker run image git push",
             "git stash push",
+            "set -- 1; for x do git push; done",
+            "for ((i=0; i<1; i++)) do git push; done",
+            "for ((i=0; i<1; i++)) { git push; }",
+            "((git push); (true))",
+            "((git push))",
+            "echo \"$((git push); (true))\"",
+            "[[ \"a ]]\" ]]; git push #\"",
+            "[[ a || git push ]]",
+            "cat <<EOF\nfoo\\\nEOF\n: '\nEOF\ngit push #'",
+            "echo \"${x:-'}\"; git push #'}\"",
+            "env - git push",
+            "printf 'git push' | sh",
+            "printf 'git push' | bash -s",
+            "cat list | parallel",
+            "sed '1e git push' f",
+            "sed -n '/x/e git push' f",
+            "sed 's/.*/git push/e' f",
+            "sed \"$SCRIPT\" f",
+            "/usr/bin/e?v git push",
+            "/bin/s? -c 'git push'",
+            "/usr/bin/* push",
         ];
         let missed: Vec<_> =
             lines.into_iter().filter(|line| !runs_prefix(line, "git push")).collect();
@@ -294,6 +366,12 @@ mod tests {
             "gitpush",
             "mygit push",
             "FOO='git push' make",
+            "./scripts/*.sh push",
+            "tests/run-? --all",
+            "sed -n '1,20p' x",
+            "sed -e 's/one/two/' x",
+            "cat x.json | python3 -m json.tool",
+            "bash <<EOF\nls\nEOF",
         ];
         let refused: Vec<_> =
             lines.into_iter().filter(|line| runs_prefix(line, "git push")).collect();

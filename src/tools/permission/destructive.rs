@@ -6,6 +6,8 @@ mod hidden;
 #[cfg(test)]
 mod tests;
 
+pub(super) use hidden::runs_unseen_text;
+
 use super::shell::{ShellLine, ShellWord, SimpleCommand, read_line};
 use crate::tools::workspace::is_protected;
 
@@ -14,7 +16,7 @@ pub fn danger(line: &str) -> Option<String> {
     let parsed = read_line(line);
     if parsed.unreadable {
         return Some(
-            "the command cannot be read to its end (quotes or brackets that do not close, or too much nesting)"
+            "the command cannot be read to its end (quotes or brackets that do not close or that shells read differently, or too much nesting)"
                 .to_owned(),
         );
     }
@@ -145,20 +147,19 @@ fn has_flag(arguments: &[ShellWord], short: char, long: &str) -> bool {
     })
 }
 
-const BUILD_DIRECTORIES: [&str; 12] = [
+/// Build directories by their name alone, wherever they are.
+const BUILD_DIRECTORIES: [&str; 8] = [
     "target",
-    "build",
-    "dist",
-    "out",
     "node_modules",
     "__pycache__",
     ".pytest_cache",
     ".next",
-    "coverage",
     ".mypy_cache",
     ".ruff_cache",
     ".gradle",
 ];
+/// Names that sources have as well (`src/build`): these are build directories at the top only.
+const TOP_BUILD_DIRECTORIES: [&str; 4] = ["build", "dist", "out", "coverage"];
 
 fn removes_a_tree(arguments: &[ShellWord]) -> bool {
     let recursive = has_flag(arguments, 'r', "--recursive")
@@ -176,7 +177,11 @@ fn is_build_directory(place: &ShellWord) -> bool {
     stays
         && !place.is_hidden()
         && !text.contains(['$', '*', '?', '['])
-        && names.iter().any(|name| BUILD_DIRECTORIES.contains(name))
+        && (names.first().is_some_and(|name| TOP_BUILD_DIRECTORIES.contains(name))
+            || [names.first(), names.last()]
+                .iter()
+                .flatten()
+                .any(|n| BUILD_DIRECTORIES.contains(n)))
 }
 
 /// Ending a job of the same line is fine; any other process may be somebody else's.

@@ -9,6 +9,8 @@ mod rule;
 mod shell;
 
 #[cfg(test)]
+mod differential_tests;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
@@ -251,7 +253,15 @@ fn secret_message(place: &str, variable: Option<&str>) -> String {
 
 fn denied(input: &PermissionInput<'_>) -> Option<Verdict> {
     let rule = find(input.rules, RuleEffect::Deny, input)?;
-    Some(refuse(Code::Denied, format!("your rule says: {}", rule.words())))
+    let why = if rule.matches_possibly(input.resolved) {
+        format!(
+            "part of this command is only known when it runs, so it could be what a rule forbids ({}); name each program and subcommand plainly, without variables, patterns or text piped into a shell",
+            rule.words()
+        )
+    } else {
+        format!("your rule says: {}", rule.words())
+    };
+    Some(refuse(Code::Denied, why))
 }
 
 fn find<'r>(

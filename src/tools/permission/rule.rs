@@ -3,7 +3,7 @@
 use globset::GlobBuilder;
 use serde::{Deserialize, Serialize};
 
-use super::deny::{runs_command, runs_prefix};
+use super::deny::{DenyMatch, compare_command, compare_prefix, runs_command, runs_prefix};
 use super::shell::is_plain;
 use crate::tools::meta::{Effect, Resolved};
 
@@ -132,6 +132,17 @@ impl Rule {
                 self.covers(resolved.hosts.iter().map(|found| found == host))
             }
         }
+    }
+
+    /// Whether a deny rule matches only because nobody can tell from the line what it runs.
+    pub(super) fn matches_possibly(&self, resolved: &Resolved) -> bool {
+        let Some(line) = resolved.command.as_deref() else { return false };
+        let found = match &self.matching {
+            Matching::Command { command } => compare_command(line, command),
+            Matching::CommandPrefix { prefix } => compare_prefix(line, prefix),
+            _ => DenyMatch::None,
+        };
+        found == DenyMatch::Possible
     }
 
     /// Whether network and directory of a command are within the rule. Other calls have neither.

@@ -3,11 +3,12 @@
 //! This is not a shell and runs nothing. Where a line is too clever to be read, the result says so, and whoever decides
 //! treats it as more dangerous, never as less.
 
+mod documents;
 mod nested;
 mod reader;
 mod words;
 
-pub(super) use nested::{interpreter_code, is_interpreter, is_shell, names_program};
+pub(super) use nested::{any_starter, interpreter_code, is_interpreter, is_shell, names_program};
 
 /// Whether a line is one simple command: nothing chained, piped, substituted, redirected or assigned.
 pub fn is_plain(command: &str) -> bool {

@@ -432,3 +432,38 @@ fn a_command_of_the_plan_is_approved_for_the_workspace_itself() {
         assert_eq!(case.word(), expected, "{directory}");
     }
 }
+
+#[test]
+fn deep_nesting_is_refused_to_be_read_instead_of_overflowing_the_stack() {
+    let read = || {
+        for opening in ["${", "\"${", "$(", "`", "((", "{", "$((", "<(", "\"$(", "[[ ", "$(${"] {
+            let line = format!("echo {}", opening.repeat(30_000));
+            simple_commands(&line);
+            danger(&line);
+            danger(&opening.repeat(30_000));
+        }
+        danger(&format!("echo {}", "${".repeat(30_000))).is_some()
+    };
+    let reader = std::thread::Builder::new().stack_size(2 << 20).spawn(read).unwrap();
+    assert!(reader.join().unwrap());
+}
+
+#[test]
+fn a_line_that_only_could_be_forbidden_is_refused_with_that_reason() {
+    let why = |line: &str| {
+        let mut case = Case::new("shell.run", command(line));
+        let matching = Matching::CommandPrefix { prefix: "git push".into() };
+        case.rules = vec![Rule::deny("shell.run", matching)];
+        match decide(&case.input()) {
+            Verdict::Refuse { why, .. } => why,
+            other => panic!("{line}: {other:?}"),
+        }
+    };
+    for line in ["$X push", "echo 'unclosed", "printf x | sh", "/bin/g?t push"] {
+        let why = why(line);
+        assert!(why.contains("only known when it runs") && why.contains("`git push`"), "{why}");
+    }
+    for line in ["git push", "true; git push", "git push 'unclosed", "$X; git push"] {
+        assert!(why(line).starts_with("your rule says"), "{line}");
+    }
+}

@@ -5,6 +5,7 @@ use crate::tools::permission::shell::{
 };
 
 const PIPED: &str = "the command runs text that another command writes";
+const GIVEN: &str = "the command gives a shell text to run";
 
 /// What a command hides, if it hides something.
 pub(super) fn describe_hidden(command: &SimpleCommand) -> Option<&'static str> {
@@ -41,6 +42,21 @@ fn starts_programs(variable: &str) -> bool {
     )
 }
 
+/// Whether a command runs text that does not stand in the line: from a pipe, from its input, or by `sed`.
+pub(in crate::tools::permission) fn runs_unseen_text(command: &SimpleCommand) -> bool {
+    let Some(program) = command.program() else { return false };
+    let arguments = command.arguments();
+    match program {
+        "parallel" => starts_input(arguments, program),
+        "sed" => {
+            let script = arguments.iter().find(|word| !word.text.starts_with('-'));
+            script.is_some_and(|word| word.dynamic && word.text.starts_with(['$', '`']))
+                || arguments.iter().any(|word| sed_executes(&word.text))
+        }
+        _ => by_input(command, program).is_some_and(|what| what != GIVEN),
+    }
+}
+
 /// Text on its input that it runs.
 fn by_input(command: &SimpleCommand, program: &str) -> Option<&'static str> {
     let sources = matches!(program, "source" | ".");
@@ -55,7 +71,7 @@ fn by_input(command: &SimpleCommand, program: &str) -> Option<&'static str> {
         return None;
     }
     if is_shell(program) && command.here_text.is_some() {
-        return Some("the command gives a shell text to run");
+        return Some(GIVEN);
     }
     let device = command.reads_from.iter().any(|place| device(place));
     if (command.piped || device) && reads_code_from_input(command, program) {
@@ -123,15 +139,34 @@ fn starts_input(arguments: &[ShellWord], program: &str) -> bool {
 
 /// GNU sed runs the pattern space with the flag `e` of `s`, and a command with `e`.
 fn sed_executes(script: &str) -> bool {
-    script.split([';', '\n']).map(str::trim).any(|part| {
+    let script = script.strip_prefix("--expression=").unwrap_or(script);
+    let script = script.strip_prefix("-e").unwrap_or(script);
+    script.split([';', '\n', '{']).map(skip_sed_address).any(|part| {
         let flags = part.rsplit(['/', '|', '#', ',']).next().unwrap_or_default();
         let substitutes = part.starts_with('s') && part.len() > 4;
         let flagged = flags.len() <= 4
             && flags.contains('e')
             && flags.chars().all(|c| "gpeiIm0123456789".contains(c));
-        substitutes && flagged
-            || part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '$').starts_with("e ")
+        substitutes && flagged || part == "e" || part.starts_with("e ") || part.starts_with("e\t")
     })
+}
+
+/// What follows the lines that a command of sed is for: `1,$`, `/pattern/`, `2!`.
+fn skip_sed_address(part: &str) -> &str {
+    let mut rest = part.trim();
+    loop {
+        let plain = |c: char| c.is_ascii_digit() || "$,!~+ \t".contains(c);
+        rest = rest.trim_start_matches(plain);
+        let Some(pattern) = rest.strip_prefix('/') else { return rest.trim_end() };
+        let mut escaped = false;
+        let end = pattern.find(|c| {
+            let ends = c == '/' && !escaped;
+            escaped = c == '\\' && !escaped;
+            ends
+        });
+        let Some(end) = end else { return rest.trim_end() };
+        rest = &pattern[end + 1..];
+    }
 }
 
 /// Code of another language that starts processes, removes files or hides what it does.

@@ -74,10 +74,44 @@ const STARTERS: [Starter; 46] = [
     starter("catchsegv", 0, ""),
 ];
 
+/// Whether one of the programs that start others has a name for which `fits` is true.
+pub(in crate::tools::permission) fn any_starter(fits: impl Fn(&str) -> bool) -> bool {
+    const OTHERS: [&str; 26] = [
+        "find",
+        "eval",
+        "script",
+        "su",
+        "trap",
+        "alias",
+        "nix",
+        "nix-shell",
+        "hyperfine",
+        "concurrently",
+        "git",
+        "make",
+        "docker",
+        "podman",
+        "sed",
+        "awk",
+        "gawk",
+        "mawk",
+        "python",
+        "python3",
+        "perl",
+        "ruby",
+        "node",
+        "php",
+        "lua",
+        "deno",
+    ];
+    STARTERS.iter().map(|starter| starter.name).chain(OTHERS).chain(SHELLS).any(fits)
+}
+
+const SHELLS: [&str; 12] =
+    ["sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash", "rbash", "csh", "tcsh", "pwsh"];
+
 /// Whether a program is a shell, which runs the text it is given.
 pub(in crate::tools::permission) fn is_shell(name: &str) -> bool {
-    const SHELLS: [&str; 12] =
-        ["sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash", "rbash", "csh", "tcsh", "pwsh"];
     SHELLS.contains(&name)
 }
 
@@ -151,7 +185,8 @@ fn behind_starter(
         if std::mem::take(&mut value_follows) {
             continue;
         }
-        if text.starts_with('-') && text.len() > 1 && !word.dynamic {
+        // A lone `-` is an option as well: `env -` starts with an empty environment.
+        if text.starts_with('-') && !word.dynamic {
             let short = !text.starts_with("--");
             value_follows = short && text.len() == 2 && text.ends_with(|c| valued.contains(c));
             long_option = !short && text.len() > 2 && !text.contains('=');

@@ -1,9 +1,10 @@
 //! From characters to commands: redirections, here-documents and compound commands. Words are read in `words`.
 
+use super::documents::PendingDocument;
 use super::{ShellLine, ShellWord, SimpleCommand, is_name};
 
 /// How deeply substitutions may be nested before a line is not read any further.
-const DEEPEST: usize = 16;
+pub(super) const DEEPEST: usize = 16;
 
 /// Reads a script. `depth` says how many others it is part of.
 pub(super) fn read_script(text: &str, depth: usize) -> ShellLine {
@@ -15,19 +16,14 @@ pub(super) fn read_script(text: &str, depth: usize) -> ShellLine {
 pub(super) struct ScriptReader {
     pub(super) chars: Vec<char>,
     pub(super) at: usize,
-    depth: usize,
+    pub(super) depth: usize,
+    /// The characters being read stand between double quotes, or in a text that is expanded like one.
+    pub(super) in_quotes: bool,
     pub(super) line: ShellLine,
     /// Here-documents whose text begins on the next line.
-    pending: Vec<PendingDocument>,
+    pub(super) pending: Vec<PendingDocument>,
     /// Texts of here-documents; commands name them by position.
-    documents: Vec<String>,
-}
-
-struct PendingDocument {
-    position: usize,
-    delimiter: String,
-    strips_tabs: bool,
-    expands: bool,
+    pub(super) documents: Vec<String>,
 }
 
 /// What is known about the list of commands that is being read.
@@ -41,12 +37,20 @@ struct ListState {
     loop_header: bool,
 }
 
+impl ListState {
+    /// Whether a bare word ends the header of a loop: `for name do`, `for ((...)) {`. Behind `in` it is an item.
+    fn ends_header(&self, word: &str) -> bool {
+        self.loop_header && self.draft.words.len() == 2 && matches!(word, "do" | "{")
+    }
+}
+
 impl ScriptReader {
     fn new(text: &str, depth: usize) -> Self {
         Self {
             chars: text.chars().collect(),
             at: 0,
             depth,
+            in_quotes: false,
             line: ShellLine { unreadable: depth > DEEPEST, ..ShellLine::default() },
             pending: Vec::new(),
             documents: Vec::new(),
@@ -67,11 +71,11 @@ impl ScriptReader {
         self.chars.get(self.at).copied()
     }
 
-    fn starts_with(&self, text: &str) -> bool {
+    pub(super) fn starts_with(&self, text: &str) -> bool {
         text.chars().enumerate().all(|(offset, c)| self.chars.get(self.at + offset) == Some(&c))
     }
 
-    fn skip(&mut self, text: &str) -> bool {
+    pub(super) fn skip(&mut self, text: &str) -> bool {
         let found = self.starts_with(text);
         if found {
             self.at += text.chars().count();
@@ -79,7 +83,7 @@ impl ScriptReader {
         found
     }
 
-    fn skip_blanks(&mut self) {
+    pub(super) fn skip_blanks(&mut self) {
         while self.skip(" ") || self.skip("\t") || self.skip("\\\n") {}
     }
 
@@ -173,6 +177,14 @@ impl ScriptReader {
             let from = self.at;
             self.at += 2;
             if self.skip_arithmetic() {
+                let inside: String = self.chars[from + 2..self.at - 2].iter().collect();
+                if list.loop_header {
+                    list.draft.words.push(ShellWord { text: inside, ..ShellWord::default() });
+                } else {
+                    // A shell without arithmetic commands runs it in a subshell of a subshell.
+                    self.line.unreadable |= inside.contains(" #") || inside.contains("\t#");
+                    self.read_apart(&inside, |inner| inner.read_list(None, false));
+                }
                 return;
             }
             self.at = from;
@@ -196,7 +208,11 @@ impl ScriptReader {
     fn read_command_word(&mut self, list: &mut ListState) {
         let from = self.at;
         let word = self.read_word();
-        let bare = self.raw(from) == word.text;
+        let bare = self.joined(from) == word.text;
+        if bare && list.ends_header(&word.text) {
+            self.end_command(list, false);
+            return;
+        }
         let digits = word.text.chars().all(|c| c.is_ascii_digit());
         if bare && digits && matches!(self.peek(), Some('<' | '>')) {
             return; // The number of a descriptor, not a word.
@@ -276,8 +292,7 @@ impl ScriptReader {
                     self.read_word();
                 }
                 _ => {
-                    self.line.unreadable = true;
-                    self.at = self.chars.len();
+                    self.give_up();
                     return;
                 }
             }
@@ -287,40 +302,70 @@ impl ScriptReader {
     /// Goes past `[[ ... ]]`, in which `<`, `&&` and brackets have other meanings.
     fn skip_condition(&mut self) {
         let from = self.at;
-        while self.at < self.chars.len() && !self.starts_with(" ]]") {
-            self.at += 1;
+        let mut end = self.at;
+        loop {
+            self.skip_space();
+            let start = self.at;
+            match self.peek() {
+                None => break self.line.unreadable = true,
+                Some('#') => break self.give_up(),
+                Some(c) if is_operator(c) => self.at += 1,
+                Some(_) => {
+                    self.read_word();
+                    if self.joined(start) == "]]" {
+                        break;
+                    }
+                }
+            }
+            end = self.at;
         }
-        let inside = self.raw(from);
-        self.line.unreadable |= !self.skip(" ]]");
-        self.read_apart(&inside, Self::read_expansions);
+        let inside: String = self.chars[from..end.min(self.chars.len())].iter().collect();
+        self.read_condition_as_commands(&inside);
+    }
+
+    /// A shell without `[[` runs what stands behind its operators.
+    fn read_condition_as_commands(&mut self, inside: &str) {
+        let first = self.line.commands.len();
+        self.read_apart(&format!("[ {inside}"), |inner| inner.read_list(None, false));
+        let single = inside.replace("&&", "");
+        let separates = inside.contains("||")
+            || single.contains([';', '\n'])
+            || single.contains(['|', '&']) && !inside.contains("=~");
+        // Without `[[` nothing behind `&&` runs. A variable there is an operand of the condition.
+        for command in self.line.commands[first..].iter_mut().filter(|_| !separates) {
+            command.uncertain |= command.words.first().is_some_and(ShellWord::is_hidden);
+        }
     }
 
     /// Goes past the rest of `((...))`. False if it is not arithmetic after all.
     pub(super) fn skip_arithmetic(&mut self) -> bool {
         let from = self.at;
         let mut open = 2;
-        let mut at = self.at;
-        while let Some(c) = self.chars.get(at) {
-            open = match c {
-                '(' => open + 1,
-                ')' => open - 1,
-                _ => open,
-            };
-            if open == 0 {
-                if self.chars.get(at.wrapping_sub(1)) != Some(&')') || at == from {
-                    return false;
-                }
-                self.at = at + 1;
-                let inside: String = self.chars[from..at - 1].iter().collect();
-                self.read_apart(&inside, Self::read_expansions);
-                return true;
+        for at in from..self.chars.len() {
+            match self.chars[at] {
+                '(' => open += 1,
+                ')' => open -= 1,
+                // Brackets in quotes do not count for a shell.
+                '\'' | '"' | '\\' => self.line.unreadable = true,
+                _ => {}
             }
-            at += 1;
+            if open == 1 {
+                let closes = self.chars.get(at + 1) == Some(&')');
+                if closes {
+                    self.at = at + 2;
+                    let inside: String = self.chars[from..at].iter().collect();
+                    self.read_apart(&inside, Self::read_expansions);
+                }
+                return closes;
+            }
         }
         false
     }
 
     fn read_redirection(&mut self, command: &mut SimpleCommand) {
+        // A shell joins the lines first, so that another operator may stand here.
+        self.line.unreadable |=
+            self.chars.get(self.at + 1..).is_some_and(|rest| rest.starts_with(&['\\', '\n']));
         if self.starts_with("<(") || self.starts_with(">(") {
             let word = self.read_process_substitution(command);
             command.words.push(word);
@@ -367,60 +412,31 @@ impl ScriptReader {
     }
 
     pub(super) fn read_nested_list(&mut self, piped: bool) {
+        let quoted = std::mem::take(&mut self.in_quotes);
         self.depth += 1;
         if self.depth > DEEPEST {
-            self.line.unreadable = true;
-            self.at = self.chars.len();
+            self.give_up();
         } else {
             self.read_list(Some(')'), piped);
         }
         self.depth -= 1;
+        self.in_quotes = quoted;
     }
 
-    fn begin_document(&mut self, command: &mut SimpleCommand) {
-        self.at += 2;
-        let strips_tabs = self.skip("-");
-        self.skip_blanks();
-        let from = self.at;
-        let delimiter = self.read_word().text;
-        let expands = self.raw(from) == delimiter;
-        let position = self.documents.len();
-        self.documents.push(String::new());
-        command.here_document = Some(position);
-        self.pending.push(PendingDocument { position, delimiter, strips_tabs, expands });
+    /// Marks the line as one that cannot be read, and goes to its end.
+    pub(super) fn give_up(&mut self) {
+        self.line.unreadable = true;
+        self.at = self.chars.len();
     }
 
-    /// Reads the here-documents that begin on this line.
-    fn read_documents(&mut self) {
-        for document in std::mem::take(&mut self.pending) {
-            let mut text = String::new();
-            loop {
-                if self.at >= self.chars.len() {
-                    self.line.unreadable = true;
-                    break;
-                }
-                let from = self.at;
-                while self.peek().is_some_and(|c| c != '\n') {
-                    self.at += 1;
-                }
-                let line = self.raw(from);
-                self.at += 1;
-                let line = if document.strips_tabs { line.trim_start_matches('\t') } else { &line };
-                if line == document.delimiter {
-                    break;
-                }
-                text.push_str(line);
-                text.push('\n');
-            }
-            if document.expands {
-                self.read_apart(&text, Self::read_expansions);
-            }
-            self.documents[document.position] = text;
-        }
+    /// Text from the line as a shell sees it: with continued lines joined.
+    pub(super) fn joined(&self, from: usize) -> String {
+        self.raw(from).replace("\\\n", "")
     }
 
     /// Reads nothing but the substitutions of a text.
-    fn read_expansions(&mut self) {
+    pub(super) fn read_expansions(&mut self) {
+        self.in_quotes = true;
         let mut word = ShellWord::default();
         while let Some(c) = self.peek() {
             match c {

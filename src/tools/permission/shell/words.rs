@@ -1,7 +1,7 @@
 //! Reading one word: its quotes, variables and substitutions.
 
 use super::ShellWord;
-use super::reader::{ScriptReader, is_operator};
+use super::reader::{DEEPEST, ScriptReader, is_operator};
 
 impl ScriptReader {
     pub(super) fn read_word(&mut self) -> ShellWord {
@@ -54,6 +54,12 @@ impl ScriptReader {
     }
 
     fn read_double_quotes(&mut self, word: &mut ShellWord) {
+        let outside = std::mem::replace(&mut self.in_quotes, true);
+        self.read_quoted_text(word);
+        self.in_quotes = outside;
+    }
+
+    fn read_quoted_text(&mut self, word: &mut ShellWord) {
         self.at += 1;
         loop {
             match self.peek() {
@@ -81,6 +87,8 @@ impl ScriptReader {
     pub(super) fn read_dollar(&mut self, word: &mut ShellWord) {
         let from = self.at;
         self.at += 1;
+        // A shell joins the lines first, so that `$` may begin a substitution after all.
+        self.line.unreadable |= self.starts_with("\\\n");
         match self.peek() {
             Some('\'') => {
                 let mut inside = ShellWord::default();
@@ -89,19 +97,7 @@ impl ScriptReader {
                 word.text.push_str(&inside.text);
                 return;
             }
-            Some('(') => {
-                self.at += 1;
-                let arithmetic = self.peek() == Some('(') && {
-                    self.at += 1;
-                    self.skip_arithmetic() || {
-                        self.at -= 1;
-                        false
-                    }
-                };
-                if !arithmetic {
-                    self.read_nested_list(false);
-                }
-            }
+            Some('(') => self.read_command_substitution(),
             Some('{') => self.skip_braces(),
             Some(c) if c == '_' || c.is_ascii_alphabetic() => {
                 while self.peek().is_some_and(|c| c == '_' || c.is_ascii_alphanumeric()) {
@@ -116,6 +112,21 @@ impl ScriptReader {
         }
         word.dynamic = true;
         word.text.push_str(&self.raw(from));
+    }
+
+    /// `$(...)` or `$((...))`, from the first bracket on.
+    fn read_command_substitution(&mut self) {
+        self.at += 1;
+        let from = self.at;
+        if self.skip("(") {
+            if self.skip_arithmetic() {
+                return;
+            }
+            // Some shells take it for arithmetic all the same, and go on reading at another place.
+            self.line.unreadable = true;
+            self.at = from;
+        }
+        self.read_nested_list(false);
     }
 
     /// `$'...'`: its escapes can spell anything, so that they are not decoded.
@@ -140,11 +151,25 @@ impl ScriptReader {
     /// Goes past `${...}`; what it substitutes is read.
     fn skip_braces(&mut self) {
         self.at += 1;
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            self.give_up();
+        } else {
+            self.skip_braces_content();
+        }
+        self.depth -= 1;
+    }
+
+    fn skip_braces_content(&mut self) {
         let mut inside = ShellWord::default();
         loop {
             match self.peek() {
                 Some('}') => break self.at += 1,
-                Some('\'') => self.read_single_quotes(&mut inside),
+                Some('\'') => {
+                    // Inside double quotes some shells take it for a quote and others for a character.
+                    self.line.unreadable |= self.in_quotes;
+                    self.read_single_quotes(&mut inside);
+                }
                 Some('"') => self.read_double_quotes(&mut inside),
                 Some('$') => self.read_dollar(&mut inside),
                 Some('`') => self.read_backticks(&mut inside),
