@@ -188,7 +188,7 @@ fn secret_problem(task: &str, variable: Option<&str>) -> Problem {
         "the command of task `{task}` holds the value of the environment variable {name}, which is kept secret"
     ))
     .remedy(format!(
-        "write ${name} in the plan; if it is no secret, start without it: `env -u {name} planwright`"
+        "write ${name} in the plan; if it is not a secret, start without it: `env -u {name} planwright`"
     ))
 }
 

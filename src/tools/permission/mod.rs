@@ -245,7 +245,7 @@ fn secret_message(place: &str, variable: Option<&str>) -> String {
         ),
         Some(name) => format!(
             "{place} holds the value of the environment variable {name}, which is kept secret; write ${name} \
-             instead (`environment` in [tools] lets commands see it), or, if it is no secret, start Planwright \
+             instead (`environment` in [tools] lets commands see it), or, if it is not a secret, start Planwright \
              without it: `env -u {name} planwright`"
         ),
     }

@@ -76,8 +76,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let person = BTreeMap::from([("HOME".to_owned(), home.path().display().to_string())]);
         let place = |root: &str| directory_of(&person, Path::new(root)).unwrap();
-        assert_ne!(place("/work/a"), place("/work/b"));
-        let directory = place("/work/a");
+        assert_ne!(place("/code/a"), place("/code/b"));
+        let directory = place("/code/a");
         let with = |network| {
             let mut homes = Homes::find(&person);
             use_caches(&mut homes, &directory, network);
