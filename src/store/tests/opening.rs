@@ -280,11 +280,12 @@ fn opening_a_store_again_takes_no_lock_away_from_who_has_it_open() {
     let dir = temporary();
     let file = filled(&dir);
     let store = open(&dir);
-    let before = locks_on(&file);
-    assert!(before > 0, "an open store is marked as in use");
+    assert!(locks_on(&file) > 0, "an open store is marked as in use");
     for mode in [OpenMode::ReadOnly, OpenMode::ReadWrite] {
         drop(Store::open(dir.path(), mode).unwrap());
-        assert_eq!(locks_on(&file), before);
+        // A file that is closed loses all locks of the process at once. Maintenance in the background has one of its
+        // own for a moment, so that the number says nothing.
+        assert!(locks_on(&file) > 0);
     }
     drop(store);
 }
