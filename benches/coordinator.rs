@@ -28,9 +28,9 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planwright::engine::Durability;
-use planwright::model::Plan;
-use planwright::state::{RunPhase, SessionState};
+use planwright_engine::Durability;
+use planwright_model::Plan;
+use planwright_state::{RunPhase, SessionState};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 

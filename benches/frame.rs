@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use planwright::event::{
+use planwright_model::event::{
     ApprovalEvent, CallEvent, Event, PlanEvent, Record, RepeatClass, RiskClass, RunEvent,
     SessionEvent, Stream, TaskEvent,
 };
-use planwright::model::{Actor, CallId, Digest, Link, Plan, Seq, SessionId, TaskNode};
-use planwright::planning::graph::resolve;
-use planwright::replay::{History, MemorySource};
-use planwright::tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use planwright_model::{Actor, CallId, Digest, Link, Plan, Seq, SessionId, TaskNode};
+use planwright_plan::graph::resolve;
+use planwright_state::replay::{History, MemorySource};
+use planwright_tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -117,7 +117,7 @@ fn settings() -> UiSettings {
         ascii: false,
         reduced_motion: false,
         color: ColorDepth::True,
-        session_budget: planwright::model::MicroDollars(2_000_000),
+        session_budget: planwright_model::MicroDollars(2_000_000),
         now: || start() + SignedDuration::from_hours(40),
         time_zone: jiff::tz::TimeZone::UTC,
         changes: None,
@@ -197,7 +197,7 @@ fn records() -> Vec<Record> {
     push(PlanEvent::Approved { hash: hash.clone(), by: Actor::Person }.into());
     push(RunEvent::Started { hash, jobs: 16 }.into());
     push(
-        ApprovalEvent::Withdrawn { id: planwright::model::RequestId(1), why: "never asked".into() }
+        ApprovalEvent::Withdrawn { id: planwright_model::RequestId(1), why: "never asked".into() }
             .into(),
     );
     for task in 0..16 {

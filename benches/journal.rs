@@ -19,8 +19,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use planwright::model::{Seq, SessionId};
-use planwright::store::{
+use planwright_model::{Seq, SessionId};
+use planwright_store::{
     Ack, Batch, Journal, NewSession, OpenMode, Row, SessionSummary, Sizes, Store,
 };
 use rusqlite::{Connection, params};

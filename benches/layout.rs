@@ -10,7 +10,7 @@ mod cpu;
 #[path = "layout/dot.rs"]
 mod dot;
 
-use planwright::planning::layout::{Graph, Layout, layout, relayout};
+use planwright_layout::{Graph, Layout, layout, relayout};
 use std::time::{Duration, Instant};
 
 /// How often each graph is laid out and drawn; the least time of a graph counts.

@@ -18,18 +18,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use planwright::event::{
+use planwright_model::event::{
     CallEvent, CallOutcome, Event, FORMAT, PlanEvent, Record, RepeatClass, RiskClass, RunEvent,
     SessionEvent, Stream, TaskEvent, Usage,
 };
-use planwright::exchange::incoming::Made;
-use planwright::model::{CallId, Digest, Link, Plan, RunKind, Seq, SessionId, TaskId, TaskNode};
-use planwright::planning::graph::resolve;
-use planwright::replay::library::Search;
-use planwright::replay::{History, JournalSource};
-use planwright::state::{Checkpoint, SessionState};
-use planwright::store::{NewSession, OpenMode, Provenance, SessionSummary, Store, WordQuery};
-use planwright::tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use planwright_model::{CallId, Digest, Link, Plan, RunKind, Seq, SessionId, TaskId, TaskNode};
+use planwright_plan::graph::resolve;
+use planwright_state::replay::History;
+use planwright_state::{Checkpoint, SessionState};
+use planwright_store::exchange::incoming::Made;
+use planwright_store::replay_journal::JournalSource;
+use planwright_store::replay_library::Search;
+use planwright_store::{NewSession, OpenMode, Provenance, SessionSummary, Store, WordQuery};
+use planwright_tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rusqlite::{Connection, params};
@@ -116,7 +117,7 @@ fn settings() -> UiSettings {
         keys: KeyOverrides::default(),
         ascii: false,
         color: ColorDepth::True,
-        session_budget: planwright::model::MicroDollars(2_000_000),
+        session_budget: planwright_model::MicroDollars(2_000_000),
         now: || Timestamp::UNIX_EPOCH,
         time_zone: jiff::tz::TimeZone::UTC,
         changes: None,

@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
-use planwright::model::{Link, TaskNode};
-use planwright::planning::graph::resolve;
+use planwright_model::{Link, TaskNode};
+use planwright_plan::graph::resolve;
 use support::Kept;
 
 /// The share of petgraph's time that resolving may take from 1,000 tasks on.

@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::civil::date;
-use planwright::model::{Dependency, NodeType, PlanContext, PlanNode, PlanOutline, Roadmap};
-use planwright::planning::rcpsp::{Effort, Link, LinkKind, Problem, Solution, solve, verify};
-use planwright::planning::schedule::{SCHEDULE_ITERATIONS, ScheduleRequest, schedule};
+use planwright_model::{Dependency, NodeType, PlanContext, PlanNode, PlanOutline, Roadmap};
+use planwright_rcpsp::{Effort, Link, LinkKind, Problem, Solution, solve, verify};
+use planwright_schedule::{SCHEDULE_ITERATIONS, ScheduleRequest, schedule};
 
 const SEED: u64 = 1;
 const SETS: [&str; 3] = ["j30", "j60", "j120"];

@@ -19,11 +19,12 @@ mod plans;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use planwright::engine::Durability;
-use planwright::model::{Seq, SessionId};
-use planwright::replay::{History, JournalSource};
-use planwright::store::{Depth, Store};
-use planwright::tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use planwright_engine::Durability;
+use planwright_model::{Seq, SessionId};
+use planwright_state::replay::History;
+use planwright_store::replay_journal::JournalSource;
+use planwright_store::{Depth, Store};
+use planwright_tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -150,7 +151,7 @@ fn watch(store: &Store, name: &str) {
         ascii: false,
         reduced_motion: false,
         color: ColorDepth::True,
-        session_budget: planwright::model::MicroDollars::ZERO,
+        session_budget: planwright_model::MicroDollars::ZERO,
         changes: None,
         now: jiff::Timestamp::now,
         time_zone: jiff::tz::TimeZone::UTC,

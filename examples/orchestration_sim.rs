@@ -9,8 +9,8 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use planwright::model::Category;
-use planwright::planning::breaker::{Admission, Breaker, BreakerState, CallOutcome, Millis};
+use planwright_model::Category;
+use planwright_model::breaker::{Admission, Breaker, BreakerState, CallOutcome, Millis};
 
 const CALLS: usize = 24;
 const GROUPS: usize = 6;

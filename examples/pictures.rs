@@ -9,11 +9,11 @@ mod svg;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use planwright::exchange::bundled;
-use planwright::model::{MicroDollars, Seq, SessionId};
-use planwright::replay::{History, MemorySource};
-use planwright::state::{Due, SessionState, SessionStatus, TaskStatus};
-use planwright::tui::{
+use planwright_model::{MicroDollars, Seq, SessionId};
+use planwright_state::replay::{History, MemorySource};
+use planwright_state::{Due, SessionState, SessionStatus, TaskStatus};
+use planwright_store::exchange::bundled;
+use planwright_tui::{
     ColorDepth, HomePreview, HomeView, KeyOverrides, ListItem, Preview, SessionView, Theme,
     TodayItem, UiSettings, WeekLoad,
 };

@@ -21,21 +21,29 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::cli::{Problem, Shared};
-use crate::config::{self, ConfigError, Jobs, Origin, ProjectConfig, ProjectStanding, Settings};
-use crate::engine::resume::{TakeUp, end_leftovers, first_events};
-use crate::engine::{self, EngineOptions, Features, Line, SessionHandle, ShellRunner};
-use crate::event::{ApprovalEvent, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent};
-use crate::files::{self, FileLimit};
-use crate::kit;
-use crate::llm::notebook::{FileNotebook, MemoryNotebook, Notebook};
-use crate::llm::provider::{Models, Registry};
-use crate::model::{GraphFacts, Normalization, Plan, PolicyOverride, RequestId, Seq, SessionId};
-use crate::planning::confidence::{ConfidenceSettings, ConfidenceWeights};
-use crate::replay::{History, JournalSource};
-use crate::state::SessionState;
-use crate::store::{FindError, OpenMode, Store, StoreError};
-use crate::tools::Workspace;
-use crate::tui::{self, ColorDepth, KeyOverrides, Theme, UiSettings};
+use crate::config::{self, ConfigError, Jobs, ProjectConfig, ProjectStanding, Settings};
+use planwright_engine::resume::{TakeUp, end_leftovers, first_events};
+use planwright_engine::tool_services;
+use planwright_engine::{
+    self as engine, EngineOptions, Features, Line, SessionHandle, ShellRunner,
+};
+use planwright_files::{self as files, FileLimit};
+use planwright_llm::notebook::{FileNotebook, MemoryNotebook, Notebook};
+use planwright_llm::provider::{Models, Registry};
+use planwright_model::event::{
+    ApprovalEvent, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent,
+};
+use planwright_model::setting::SettingOrigin;
+use planwright_model::{
+    GraphFacts, Normalization, Plan, PolicyOverride, RequestId, Seq, SessionId,
+};
+use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
+use planwright_state::SessionState;
+use planwright_state::replay::History;
+use planwright_store::replay_journal::JournalSource;
+use planwright_store::{FindError, OpenMode, Store, StoreError};
+use planwright_tools::Workspace;
+use planwright_tui::{self as tui, ColorDepth, KeyOverrides, Theme, UiSettings};
 
 /// The name and version that sessions remember.
 pub const PROGRAM: &str = concat!("planwright ", env!("CARGO_PKG_VERSION"));
@@ -95,11 +103,13 @@ impl App {
     }
 
     fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> anyhow::Result<Self> {
-        settings.theme.overlay(shared.theme.clone(), || Origin::CommandLine("--theme".to_owned()));
-        settings.jobs.overlay(shared.jobs, || Origin::CommandLine("--jobs".to_owned()));
+        settings
+            .theme
+            .overlay(shared.theme.clone(), || SettingOrigin::CommandLine("--theme".to_owned()));
+        settings.jobs.overlay(shared.jobs, || SettingOrigin::CommandLine("--jobs".to_owned()));
         crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
-        let flag = |name: &str| Origin::CommandLine(name.to_owned());
+        let flag = |name: &str| SettingOrigin::CommandLine(name.to_owned());
         models.provider.overlay(shared.provider.clone(), || flag("--provider"));
         models.model.overlay(shared.model.clone().map(Some), || flag("--model"));
         let record = shared.record.as_ref().map(|path| path.to_string_lossy().into_owned());
@@ -216,7 +226,7 @@ impl App {
             clock: engine::wall_clock(),
             runner: Arc::new(
                 ShellRunner::new(self.redactor(), without)
-                    .with_settings(kit::tool_settings(&self.settings)),
+                    .with_settings(crate::config::tool_settings::tool_settings(&self.settings)),
             ),
             features,
             durability: engine::Durability::default(),
@@ -288,7 +298,7 @@ impl App {
         let mut leftovers = end_leftovers(id, &state);
         let place = workspace.unwrap_or(Path::new(&state.session.workspace));
         let this = &self.in_workspace(place, Some(store))?;
-        let forbidden = kit::forbidden(this.data_dir(), &this.config_path);
+        let forbidden = tool_services::forbidden(this.data_dir(), &this.config_path);
         if let Ok(open) = Workspace::open(place, &this.settings.tools.roots, &forbidden) {
             leftovers.look_at_disk(&state, &open);
         }
@@ -375,7 +385,7 @@ impl App {
                 || std::env::var_os("PLANWRIGHT_REDUCED_MOTION")
                     .is_some_and(|value| !value.is_empty() && value != "0"),
             color: if self.no_color { ColorDepth::None } else { color_depth() },
-            session_budget: crate::model::MicroDollars::from_dollars(
+            session_budget: planwright_model::MicroDollars::from_dollars(
                 self.settings.budget_per_session_usd.value,
             ),
             now: Timestamp::now,
@@ -394,7 +404,7 @@ impl App {
         }
         Theme::built_in(name).ok_or_else(|| {
             let names = self.theme_names();
-            let near = crate::text::nearest(name, names.iter().map(String::as_str));
+            let near = planwright_text::nearest(name, names.iter().map(String::as_str));
             let remedy = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are {}", names.join(", ")),
@@ -440,7 +450,7 @@ impl App {
 
 /// Whether a plan has tasks that only an agent can do.
 fn needs_agents(plan: &Plan) -> bool {
-    plan.tasks.iter().any(|task| matches!(task.run, crate::model::RunKind::Agent {}))
+    plan.tasks.iter().any(|task| matches!(task.run, planwright_model::RunKind::Agent {}))
 }
 
 /// A config file that was named and is not there is a mistake in the command; one with wrong content is a failure.

@@ -5,19 +5,19 @@ use std::collections::{BTreeSet, VecDeque};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
-use crate::event::{
+use planwright_model::event::{
     ApprovalEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record, RunEvent,
 };
-use crate::model::limits::MAX_WAITING_ATTEMPTS;
-use crate::model::request::Detail;
-use crate::model::{
+use planwright_model::limits::MAX_WAITING_ATTEMPTS;
+use planwright_model::request::Detail;
+use planwright_model::{
     Actor, Answer, ChoiceAction, EscalateReason, PlanState, Request, RequestId, RequestKind, Seq,
     SessionId,
 };
-use crate::replay::{History, SourceError};
-use crate::state::trace::{EntryKind, TraceEntry};
-use crate::state::{OpenRequest, RunPhase, SessionState, TaskStatus};
-use crate::text;
+use planwright_state::replay::{History, SourceError};
+use planwright_state::trace::{EntryKind, TraceEntry};
+use planwright_state::{OpenRequest, RunPhase, SessionState, TaskStatus};
+use planwright_text as text;
 use progress::Progress;
 
 pub mod drafted;

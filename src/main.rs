@@ -2,12 +2,12 @@
 
 #[expect(clippy::print_stderr, reason = "there is nothing yet that could show it otherwise")]
 fn main() -> std::process::ExitCode {
-    if planwright::tools::sandbox::is_helper() {
-        return planwright::tools::sandbox::helper_main();
+    if planwright_tools::sandbox::is_helper() {
+        return planwright_tools::sandbox::helper_main();
     }
-    if let Err(problem) = planwright::tools::sandbox::seal_descriptors() {
+    if let Err(problem) = planwright_tools::sandbox::seal_descriptors() {
         eprintln!("planwright: warning: {problem}");
     }
-    planwright::tools::sandbox::protect_self();
+    planwright_tools::sandbox::protect_self();
     planwright::cli::main()
 }

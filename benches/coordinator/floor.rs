@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::mpsc as threads;
 use std::time::{Duration, Instant};
 
-use planwright::model::Plan;
-use planwright::store::Row;
+use planwright_model::Plan;
+use planwright_store::Row;
 use rusqlite::{Connection, params};
 use tokio::sync::mpsc;
 

@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use planwright::engine::{self, Durability, EngineOptions, Job, Runner, SessionHandle};
-use planwright::event::{CallOutcome, Command, Event, FORMAT, PlanEvent, SessionEvent};
-use planwright::model::{Actor, Plan, Seq, SessionId, TaskNode};
-use planwright::planning::graph;
-use planwright::replay::{History, JournalSource};
-use planwright::state::SessionState;
-use planwright::store::{NewSession, OpenMode, Row, SessionSummary, Store};
-use planwright::tools::process::{CallReport, Reports};
+use planwright_engine::{self as engine, Durability, EngineOptions, Job, Runner, SessionHandle};
+use planwright_model::event::{CallOutcome, Command, Event, FORMAT, PlanEvent, SessionEvent};
+use planwright_model::{Actor, Plan, Seq, SessionId, TaskNode};
+use planwright_plan::graph;
+use planwright_state::SessionState;
+use planwright_state::replay::History;
+use planwright_store::replay_journal::JournalSource;
+use planwright_store::{NewSession, OpenMode, Row, SessionSummary, Store};
+use planwright_tools::process::{CallReport, Reports};
 use tokio_util::sync::CancellationToken;
 
 /// What our engine journals for a task that does nothing: started, intended, concluded, completed.

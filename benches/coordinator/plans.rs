@@ -1,6 +1,6 @@
 //! The plans that are run: tasks that may be repeated, so that grouped durability has something to group.
 
-use planwright::model::{Link, Plan, Repeat, RunKind, TaskNode};
+use planwright_model::{Link, Plan, Repeat, RunKind, TaskNode};
 
 /// Tasks that each wait for up to six earlier ones, three on average, never for one of the last few: so that there is
 /// always something to do at once, as in a plan that people call parallel.

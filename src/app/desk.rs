@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{App, forks, history};
-use crate::model::{Seq, SessionId};
-use crate::replay::compare::{Comparison, compare};
-use crate::replay::fork::ForkPlan;
-use crate::store::{OpenMode, Store};
-use crate::text::Redactor;
-use crate::tui::{Bookmark, CompareView, Desk};
+use planwright_model::{Seq, SessionId};
+use planwright_state::replay::compare::{Comparison, compare};
+use planwright_state::replay::fork::ForkPlan;
+use planwright_store::{OpenMode, Store};
+use planwright_text::Redactor;
+use planwright_tui::{Bookmark, CompareView, Desk};
 
 /// Answers screens from the store. It is opened for each wish, so that looking at a saved run keeps nothing open.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Desk for StoreDesk {
     fn keep(&self, comparison: &Comparison) -> Result<String, String> {
         let name =
             format!("compare-{}-{}.md", comparison.a.session.short(), comparison.b.session.short());
-        let text = crate::exchange::comparison::markdown(comparison);
+        let text = planwright_store::exchange::comparison::markdown(comparison);
         std::fs::write(self.here.join(&name), text)
             .map(|()| format!("written to {name}"))
             .map_err(|error| format!("{name} could not be written: {error}"))

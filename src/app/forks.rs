@@ -9,15 +9,15 @@ use jiff::Timestamp;
 
 use super::history;
 use crate::cli::Problem;
-use crate::engine;
-use crate::engine::controller::requests;
-use crate::event::{ApprovalEvent, Event, FORMAT, SessionEvent};
-use crate::model::{RunKind, Seq, SessionId, TaskId};
-use crate::replay::History;
-use crate::replay::fork::{ForkPlan, NewPlan, written_files};
-use crate::state::{SessionState, TaskStatus};
-use crate::store::{ForkPoint, NewSession, Store};
-use crate::tools::workspace::{LARGEST, Workspace};
+use planwright_engine as engine;
+use planwright_engine::controller::requests;
+use planwright_model::event::{ApprovalEvent, Event, FORMAT, SessionEvent};
+use planwright_model::{RunKind, Seq, SessionId, TaskId};
+use planwright_state::replay::History;
+use planwright_state::replay::fork::{ForkPlan, NewPlan, written_files};
+use planwright_state::{SessionState, TaskStatus};
+use planwright_store::{ForkPoint, NewSession, Store};
+use planwright_tools::workspace::{LARGEST, Workspace};
 
 /// A fork that could be made.
 #[derive(Debug)]

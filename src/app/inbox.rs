@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::engine::SessionHandle;
-use crate::event::{ApprovalEvent, Command, Event, PlanningEvent};
-use crate::model::{Actor, Answer, RequestId, SessionId};
-use crate::store::{Letter, Store, StoreError};
+use planwright_engine::SessionHandle;
+use planwright_model::event::{ApprovalEvent, Command, Event, PlanningEvent};
+use planwright_model::{Actor, Answer, RequestId, SessionId};
+use planwright_store::{Letter, Store, StoreError};
 
 /// How often the holder looks.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -100,7 +100,7 @@ pub fn deliver(
 
 fn taken_back(
     store: &Store,
-    reader: &crate::store::Reader,
+    reader: &planwright_store::Reader,
     number: i64,
 ) -> Result<bool, StoreError> {
     Ok(reader.letter_waits(number)? && store.take_back(number)?)

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::App;
 use crate::cli::Shared;
-use crate::tui::{Look, UiSettings, check_keys};
+use planwright_tui::{Look, UiSettings, check_keys};
 
 /// How often the files are looked at.
 const PAUSE: Duration = Duration::from_millis(700);

@@ -5,28 +5,28 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use super::App;
-use crate::engine::agent::{AgentKit, AgentLimits, AgentSubtasks, Assets, SubtaskParts};
-use crate::engine::planner::{ModelDesk, Prompts};
-use crate::engine::{
-    AgentRunner, EngineOptions, Inlet, Port, ProfilesOf, ShellRunner, port, wall_clock,
-};
-use crate::event::SessionEvent;
-use crate::kit::{self, Known, StoreServices};
-use crate::llm::cost::{Ceiling, Ledger, Spender};
-use crate::llm::protocol::Dialogue;
-use crate::llm::provider::{
+use planwright_agents::clock::wall_clock;
+use planwright_agents::{AgentKit, AgentLimits, AgentSubtasks, Assets, SubtaskParts};
+use planwright_drafting::gate::{Forced, GatePolicy, Overrides};
+use planwright_engine::planner::{ModelDesk, Prompts};
+use planwright_engine::tool_services::{self, Known, StoreServices};
+use planwright_engine::{AgentRunner, EngineOptions, Inlet, Port, ProfilesOf, ShellRunner, port};
+use planwright_llm::cost::{Ceiling, Ledger, Spender};
+use planwright_llm::protocol::Dialogue;
+use planwright_llm::provider::{
     Choice, Consent, ModelRole, Models, OFFLINE, OllamaProbe, RoleOptions, Situation, choose,
 };
-use crate::model::{Cap, MicroDollars, SessionId};
-use crate::planning::affinity::Profiles;
-use crate::planning::gate::{Forced, GatePolicy, Overrides, Thresholds};
-use crate::replay::spending::{self, Spending};
-use crate::state::SessionState;
-use crate::store::Store;
-use crate::text::Redactor;
-use crate::tools::offline::OfflineSubtasks;
-use crate::tools::sandbox::Sandbox;
-use crate::tools::{Parts, Permits, Registry, Services, Toolbox, Workspace};
+use planwright_model::event::SessionEvent;
+use planwright_model::gate::GateThresholds;
+use planwright_model::{Cap, MicroDollars, SessionId};
+use planwright_state::SessionState;
+use planwright_store::Store;
+use planwright_store::replay_spending::{self as spending, Spending};
+use planwright_text::Redactor;
+use planwright_tools::affinity::Profiles;
+use planwright_tools::offline::OfflineSubtasks;
+use planwright_tools::sandbox::Sandbox;
+use planwright_tools::{Parts, Permits, Registry, Services, Toolbox, Workspace};
 
 /// Which model drafts and works in a session.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl App {
         let overrides = &gate.user_overrides.value;
         GatePolicy {
             enabled: gate.policy_enabled.value,
-            thresholds: Thresholds {
+            thresholds: GateThresholds {
                 overlap: gate.retrieval_overlap_threshold.value,
                 conflict: gate.nli_conflict_threshold.value,
                 complexity: gate.complexity_threshold.value,
@@ -177,20 +177,24 @@ impl Drafter {
     ) -> anyhow::Result<()> {
         self.carry_day(store)?;
         options.ledger = Some(Arc::clone(&self.ledger));
-        let (own, inlet): (Port, Inlet) =
-            port(session.clone(), kit::rules(&app.settings), wall_clock(), options.keep.clone());
-        let places = kit::forbidden(app.data_dir(), &app.config_path);
+        let (own, inlet): (Port, Inlet) = port(
+            session.clone(),
+            crate::config::tool_settings::rules(&app.settings),
+            wall_clock(),
+            options.keep.clone(),
+        );
+        let places = tool_services::forbidden(app.data_dir(), &app.config_path);
         // A workspace that is not there is told when something needs it.
         let Ok(workspace) = Workspace::open(workspace, &app.settings.tools.roots, &places) else {
             return Ok(());
         };
-        let registry = crate::tools::builtin::registry();
+        let registry = planwright_tools::builtin::registry();
         // Mistakes in the person's own profiles are told at once, not at the first task.
         Known::of(&registry, app.config_dir(), None)?;
         let services = StoreServices::new(store);
         let limits = app.agent_limits();
         let (executor, planner, judge, summarizer) = if self.is_offline() {
-            let offline = || Arc::new(Dialogue::new(crate::engine::agent::offline_model()));
+            let offline = || Arc::new(Dialogue::new(planwright_agents::offline_model()));
             (offline(), offline(), offline(), offline())
         } else {
             let open = async |role| -> anyhow::Result<_> {
@@ -222,9 +226,9 @@ impl Drafter {
         }));
         let toolbox = Toolbox::new(Parts {
             registry,
-            servers: kit::servers(&app.settings),
+            servers: crate::config::tool_settings::servers(&app.settings),
             workspace: Arc::new(workspace),
-            settings: kit::tool_settings(&app.settings),
+            settings: crate::config::tool_settings::tool_settings(&app.settings),
             sandbox: Sandbox::of_this_program(),
             services: Services {
                 memory: Some(services.clone()),
@@ -263,7 +267,7 @@ impl Drafter {
         };
         options.runner = Arc::new(AgentRunner {
             shell: ShellRunner::new(app.redactor(), app.key_variables())
-                .with_settings(kit::tool_settings(&app.settings)),
+                .with_settings(crate::config::tool_settings::tool_settings(&app.settings)),
             kit,
             port: own,
             profiles: profiles(app, store),

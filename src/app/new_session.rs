@@ -1,11 +1,11 @@
 //! Making a session: its first events and the session itself are one transaction, so that none is ever without events.
 
 use crate::cli::Problem;
-use crate::engine::{self, EngineOptions, SessionHandle};
-use crate::event::{Event, FORMAT};
-use crate::model::SessionId;
-use crate::state::SessionState;
-use crate::store::{NewSession, SessionInfo, Store};
+use planwright_engine::{self as engine, EngineOptions, SessionHandle};
+use planwright_model::SessionId;
+use planwright_model::event::{Event, FORMAT};
+use planwright_state::SessionState;
+use planwright_store::{NewSession, SessionInfo, Store};
 
 /// Makes a session of its first events and starts working on it. Everything that can fail for lack of a key or a model
 /// comes before, so that nothing is left behind by it.

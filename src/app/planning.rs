@@ -7,23 +7,26 @@ use anyhow::Context;
 use jiff::Timestamp;
 
 use super::{App, PROGRAM};
-use crate::engine::controller::planning::thread_id;
-use crate::engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
-use crate::engine::{Keep, SessionHandle};
-use crate::event::{AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent};
-use crate::files::{self, FileLimit};
-use crate::llm::provider::Consent;
-use crate::model::{
+use planwright_drafting::gate::{self, GatePolicy, complexity, features};
+use planwright_drafting::offline::{Library, Source};
+use planwright_engine::controller::planning::thread_id;
+use planwright_engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
+use planwright_engine::{Keep, SessionHandle};
+use planwright_files::{self as files, FileLimit};
+use planwright_llm::provider::Consent;
+use planwright_model::event::{
+    AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent,
+};
+use planwright_model::gate::GateSignals;
+use planwright_model::{
     Actor, Choice, ChoiceAction, FixedEvent, Moment, PlanContext, PolicyOverride, Request,
     RequestId, RequestKind, SessionId,
 };
-use crate::planning::export;
-use crate::planning::gate::{self, GatePolicy, Signals, complexity, features};
-use crate::planning::offline::{Library, Source};
-use crate::planning::portfolio::{StoredPlan, other_blocks};
-use crate::planning::schedule::OtherBlock;
-use crate::state::SessionState;
-use crate::store::{SessionInfo, SideWrite, Store};
+use planwright_plan::export;
+use planwright_schedule::OtherBlock;
+use planwright_schedule::portfolio::{StoredPlan, other_blocks};
+use planwright_state::SessionState;
+use planwright_store::{SessionInfo, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
@@ -135,7 +138,7 @@ impl App {
         for error in errors {
             crate::cli::tell(&format!(
                 "planwright: {}",
-                crate::text::clean_line(&error.to_string())
+                planwright_text::clean_line(&error.to_string())
             ));
         }
         Ok(library)
@@ -181,7 +184,7 @@ fn zone_name() -> String {
     if let Ok(wanted) = std::env::var("TZ")
         && !wanted.is_empty()
     {
-        let wanted = crate::text::clean_line(&wanted).into_owned();
+        let wanted = planwright_text::clean_line(&wanted).into_owned();
         let next = "UTC is used; set TZ to a name such as Europe/Berlin";
         crate::cli::tell(&format!(
             "planwright: TZ is `{wanted}`, which names no time zone; {next}"
@@ -319,7 +322,7 @@ const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
 /// Whether a single pass is enough, by the words of the goal alone.
 fn gated(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_json::Value> {
-    let signals = Signals {
+    let signals = GateSignals {
         // One deterministic drafter gives one sample, which agrees with itself.
         overlap: None,
         conflict: Some(0.0),

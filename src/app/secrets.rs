@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use std::sync::LazyLock;
 
 use super::App;
-use crate::text::{Redactor, is_secret_variable};
+use planwright_text::{Redactor, is_secret_variable};
 
 /// Names and values of secret variables, read once: the environment does not change while the program runs.
 static ENVIRONMENT_SECRETS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {

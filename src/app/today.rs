@@ -8,13 +8,13 @@ use jiff::tz::TimeZone;
 
 use super::App;
 use crate::cli::Problem;
-use crate::engine;
-use crate::engine::resume::{TakeUp, end_leftovers, first_events};
-use crate::event::{ApprovalEvent, CloseReason, Command, Event, RunEvent};
-use crate::model::{IsoWeek, Seq, SessionId};
-use crate::state::{RunPhase, SessionState, SessionStatus};
-use crate::store::{SessionInfo, Store, StoreError};
-use crate::tui::{TodayItem, WeekLoad};
+use planwright_engine as engine;
+use planwright_engine::resume::{TakeUp, end_leftovers, first_events};
+use planwright_model::event::{ApprovalEvent, CloseReason, Command, Event, RunEvent};
+use planwright_model::{IsoWeek, Seq, SessionId};
+use planwright_state::{RunPhase, SessionState, SessionStatus};
+use planwright_store::{SessionInfo, Store, StoreError};
+use planwright_tui::{TodayItem, WeekLoad};
 
 /// How many plans are looked at, the last used first.
 const PLANS: usize = 64;

@@ -9,12 +9,12 @@ use super::session::{block_on, follow, open_session, take_up};
 use super::{Exit, Problem, Shared};
 use crate::app::inbox::{self, Delivery};
 use crate::app::{self, App};
-use crate::event::Command;
 use crate::headless::drafted::{approval_command, approves_drafted, command_lines, names_revision};
 use crate::headless::{Answers, reply};
-use crate::model::{Actor, Answer, ChoiceAction, Request, RequestId, RequestKind, SessionId};
-use crate::state::SessionState;
-use crate::store::Store;
+use planwright_model::event::Command;
+use planwright_model::{Actor, Answer, ChoiceAction, Request, RequestId, RequestKind, SessionId};
+use planwright_state::SessionState;
+use planwright_store::Store;
 
 #[derive(Debug, Args)]
 pub struct AnswerArgs {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Exit, Out, Problem, Shared};
-use crate::planning::plan_file::{self, Format};
-use crate::planning::schedule::Here;
-use crate::planning::{check, grammar};
-use crate::tools::builtin;
+use planwright_plan::plan_file::{self, Format};
+use planwright_plan::plan_schedule::Here;
+use planwright_plan::{check, grammar};
+use planwright_tools::builtin;
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
@@ -44,7 +44,7 @@ pub(super) fn check(shared: &Shared, args: &CheckArgs) -> anyhow::Result<Exit> {
 
 fn explain(rule: &str) -> anyhow::Result<Exit> {
     let Some(words) = grammar::explain(rule) else {
-        let near = crate::text::nearest(rule, grammar::RULES.iter().map(|rule| rule.id));
+        let near = planwright_text::nearest(rule, grammar::RULES.iter().map(|rule| rule.id));
         let problem = Problem::usage(format!("there is no rule `{rule}`"));
         return Err(match near {
             Some(near) => problem.remedy(format!("did you mean {near}?")),

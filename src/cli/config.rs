@@ -10,9 +10,9 @@ use super::guard::{refuse_model, require_person};
 use super::{Exit, Out, Problem, Shared};
 use crate::app::App;
 use crate::config;
-use crate::store::SideWrite;
-use crate::text::clean_line;
-use crate::tui;
+use planwright_store::SideWrite;
+use planwright_text::clean_line;
+use planwright_tui as tui;
 
 /// Every setting but the keys, commented, with its built-in value.
 const TEMPLATE: &str = include_str!("../../assets/config.toml");
@@ -98,7 +98,7 @@ fn show(shared: &Shared) -> anyhow::Result<()> {
     for row in &rows {
         let value = value_words(&row.value);
         let line = format!("{:names$}  {value:values$}  {}", row.name, row.origin);
-        out.line(&crate::text::clean_line(&line))?;
+        out.line(&planwright_text::clean_line(&line))?;
     }
     if !app.config_path.exists() {
         out.line(&format!(
@@ -155,7 +155,7 @@ fn value_words(value: &serde_json::Value) -> String {
 fn init(shared: &Shared, force: bool) -> anyhow::Result<()> {
     refuse_model("write your config")?;
     let path = config_path(shared)?;
-    let there = crate::files::read_text(&path, crate::files::FileLimit::CONFIG);
+    let there = planwright_files::read_text(&path, planwright_files::FileLimit::CONFIG);
     if there.as_ref().is_ok_and(|text| !text.trim().is_empty()) {
         if !force {
             return Err(Problem::usage(format!("there is a config file already: {}", path.display()))
@@ -192,9 +192,9 @@ fn template() -> String {
 mod tests {
     use super::*;
     use crate::config::{Settings, known_names};
-    use crate::llm::notebook::MemoryNotebook;
-    use crate::llm::provider::Models;
-    use crate::tools::ToolSettings;
+    use planwright_llm::notebook::MemoryNotebook;
+    use planwright_llm::provider::Models;
+    use planwright_tools::ToolSettings;
 
     /// The file with every setting in force, those left out that have no value of their own.
     fn in_force() -> String {

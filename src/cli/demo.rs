@@ -10,13 +10,13 @@ use super::plan;
 use super::session::{attend, block_on, needs_screen};
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{App, ReadyPlan};
-use crate::event::{Event, PlanEvent, Record};
-use crate::exchange::bundled;
 use crate::headless::Answers;
-use crate::model::Seq;
-use crate::planning::{graph, plan_file};
-use crate::replay::{History, MemorySource};
-use crate::tui::{self, ExitReason, SessionView, UiSettings};
+use planwright_model::Seq;
+use planwright_model::event::{Event, PlanEvent, Record};
+use planwright_plan::{graph, plan_file};
+use planwright_state::replay::{History, MemorySource};
+use planwright_store::exchange::bundled;
+use planwright_tui::{self as tui, ExitReason, SessionView, UiSettings};
 
 #[derive(Debug, Args)]
 pub struct DemoArgs {

@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::{Exit, Out, Shared};
 use crate::app::{self, App};
-use crate::replay::compare::{Comparison, Figure, Kinship, Outcome, compare};
-use crate::text::{self, units};
+use planwright_state::replay::compare::{Comparison, Figure, Kinship, Outcome, compare};
+use planwright_text::{self as text, units};
 
 #[derive(Debug, Args)]
 pub struct DiffArgs {

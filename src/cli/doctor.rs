@@ -9,9 +9,8 @@ use crate::app::App;
 use crate::doctor::machine::{self, TerminalFacts};
 use crate::doctor::provider::{self, Asking};
 use crate::doctor::{Check, Status, tools};
-use crate::kit;
-use crate::state::verify::Verification;
-use crate::store::{OpenMode, Store};
+use planwright_state::verify::Verification;
+use planwright_store::{OpenMode, Store};
 
 /// How many sessions are read from beginning to end; `sessions verify` reads all of them.
 const JOURNALS: usize = 20;
@@ -61,8 +60,8 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
         }
         checks.extend(app.project.as_ref().map(tools::project));
     }
-    checks.push(tools::sandbox(&crate::tools::sandbox::Sandbox::of_this_program()));
-    checks.push(tools::tools(&kit::tool_settings(&app.settings)));
+    checks.push(tools::sandbox(&planwright_tools::sandbox::Sandbox::of_this_program()));
+    checks.push(tools::tools(&crate::config::tool_settings::tool_settings(&app.settings)));
     super::descriptors::check_open_files()?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -72,7 +71,7 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
         .collect();
     let asking = if args.live { Asking::Live } else { Asking::No };
     runtime.block_on(async {
-        let servers = kit::servers(&app.settings);
+        let servers = crate::config::tool_settings::servers(&app.settings);
         let (_, reports) = super::tools::registry(&servers).await;
         servers.stop().await;
         checks.extend(tools::servers(&reports));
@@ -87,7 +86,7 @@ pub(super) fn doctor(shared: &Shared, args: &DoctorArgs) -> anyhow::Result<Exit>
 fn print(
     shared: &Shared,
     checks: &[Check],
-    redactor: &crate::text::Redactor,
+    redactor: &planwright_text::Redactor,
 ) -> anyhow::Result<()> {
     let width = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
     let mut out = Out::new();
@@ -97,7 +96,7 @@ fn print(
             continue;
         }
         for line in check.lines(width) {
-            let clean = crate::text::clean_line(&redactor.redact(&line)).into_owned();
+            let clean = planwright_text::clean_line(&redactor.redact(&line)).into_owned();
             out.hanging(&clean, Check::INDENT + width)?;
         }
     }
@@ -121,7 +120,8 @@ fn config(app: &App) -> Check {
             ..Check::ok("config", format!("no file; it would be {path}"))
         };
     }
-    let looks = app.ui_settings().and_then(|settings| Ok(crate::tui::check_keys(&settings.keys)?));
+    let looks =
+        app.ui_settings().and_then(|settings| Ok(planwright_tui::check_keys(&settings.keys)?));
     match looks {
         Ok(()) => Check::ok("config", path.to_string()),
         Err(error) => {
@@ -161,7 +161,7 @@ fn terminal_facts(shared: &Shared) -> TerminalFacts {
         is_terminal,
         size: crossterm::terminal::size().ok(),
         term: var("TERM"),
-        true_color: crate::app::color_depth() == crate::tui::ColorDepth::True,
+        true_color: crate::app::color_depth() == planwright_tui::ColorDepth::True,
         no_color: shared.no_color || var("NO_COLOR").is_some(),
         utf8: crate::app::utf8_locale(),
         line_width: if is_terminal && std::io::stdin().is_terminal() { line_width() } else { None },

@@ -13,13 +13,13 @@ use super::session::block_on;
 use super::sessions::records;
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{self, App};
-use crate::exchange::{html, jsonl, otlp, report, traces};
-use crate::model::SessionId;
-use crate::planning::export::{self, PlanExport};
-use crate::planning::schedule::{Here, schedule_plan_file};
-use crate::state::SessionState;
-use crate::state::result::ExecutionResult;
-use crate::store::Store;
+use planwright_model::SessionId;
+use planwright_plan::export::{self, PlanExport};
+use planwright_plan::plan_schedule::{Here, schedule_plan_file};
+use planwright_state::SessionState;
+use planwright_state::result::ExecutionResult;
+use planwright_store::Store;
+use planwright_store::exchange::{html, jsonl, otlp, report, traces};
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
@@ -125,7 +125,7 @@ async fn send(endpoint: &str, spans: String) -> anyhow::Result<Exit> {
     if !status.is_success() {
         return Err(unsent(format!("it answered {status}")).into());
     }
-    Out::new().line(&format!("the spans were taken by {}", crate::text::clean_line(&url)))?;
+    Out::new().line(&format!("the spans were taken by {}", planwright_text::clean_line(&url)))?;
     Ok(Exit::Success)
 }
 
@@ -158,7 +158,7 @@ fn lines(
 }
 
 fn pack(
-    reader: &crate::store::Reader,
+    reader: &planwright_store::Reader,
     id: &SessionId,
     format: Format,
     mut out: impl Write,
@@ -227,7 +227,7 @@ fn of_plan(id: &SessionId, state: &SessionState, format: Format) -> anyhow::Resu
             }
         },
         Format::Dot => export::graph_dot(plan),
-        Format::Toml => crate::planning::plan_file::write_toml(plan),
+        Format::Toml => planwright_plan::plan_file::write_toml(plan),
         _ => format!("{}\n", serde_json::to_string_pretty(&**plan)?),
     })
 }

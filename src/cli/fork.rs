@@ -7,9 +7,9 @@ use clap::Args;
 use super::guard::refuse_model;
 use super::{Exit, Out, Shared};
 use crate::app::{self, App, forks};
-use crate::model::Seq;
-use crate::replay::fork::NewPlan;
-use crate::text;
+use planwright_model::Seq;
+use planwright_state::replay::fork::NewPlan;
+use planwright_text as text;
 
 #[derive(Debug, Args)]
 pub struct ForkArgs {

@@ -3,9 +3,10 @@
 use clap::ValueEnum;
 
 use super::{Problem, Shared};
+use crate::config::Sourced;
 use crate::config::agents::{GateOverrides, GateSettings};
-use crate::config::{Origin, Sourced};
-use crate::planning::gate::{Forced, Overrides};
+use planwright_drafting::gate::{Forced, Overrides};
+use planwright_model::setting::SettingOrigin;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Gate {
@@ -24,7 +25,7 @@ pub enum Gate {
 /// Puts the flags over the settings.
 pub(crate) fn overlay(shared: &Shared, gate: &mut GateSettings) -> Result<(), Problem> {
     let sourced =
-        |value, flag: &str| Sourced { value, origin: Origin::CommandLine(flag.to_owned()) };
+        |value, flag: &str| Sourced { value, origin: SettingOrigin::CommandLine(flag.to_owned()) };
     if let Some(json) = &shared.gate_override {
         let Overrides { decision, signals } = serde_json::from_str(json).map_err(|error| {
             Problem::usage(format!("--gate-override is not what it takes: {error}"))
@@ -34,7 +35,7 @@ pub(crate) fn overlay(shared: &Shared, gate: &mut GateSettings) -> Result<(), Pr
         gate.user_overrides = sourced(GateOverrides { decision, signals }, "--gate-override");
     }
     let Some(when) = shared.gate else { return Ok(()) };
-    let origin = Origin::CommandLine("--gate".to_owned());
+    let origin = SettingOrigin::CommandLine("--gate".to_owned());
     gate.policy_enabled = Sourced { value: when != Gate::Off, origin };
     let decision = match when {
         Gate::ForceExit => Some(Forced::ForceExit),

@@ -13,14 +13,15 @@ use super::session::{
 use super::{Exit, Shared};
 use crate::app::desk::bookmarks;
 use crate::app::{self, App, ReadyPlan, Taking};
-use crate::engine::{Line, SessionHandle};
-use crate::event::Command;
 use crate::headless::Answers;
-use crate::model::SessionId;
-use crate::replay::{History, JournalSource};
-use crate::state::{SessionState, TaskStatus};
-use crate::store::Store;
-use crate::tui::{self, Bookmark, SessionView};
+use planwright_engine::{Line, SessionHandle};
+use planwright_model::SessionId;
+use planwright_model::event::Command;
+use planwright_state::replay::History;
+use planwright_state::{SessionState, TaskStatus};
+use planwright_store::Store;
+use planwright_store::replay_journal::JournalSource;
+use planwright_tui::{self as tui, Bookmark, SessionView};
 
 /// How long one waits without a word.
 const SILENCE: Duration = Duration::from_millis(500);

@@ -9,14 +9,14 @@ use serde::Serialize;
 
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{self, App};
-use crate::event::{Event, PlanningEvent};
-use crate::model::{GraphFacts, Plan, Seq};
-use crate::planning::controller::picture;
-use crate::planning::drawing::{Drawing, Flow, Marks, Size, Viewport, Zoom, ascii};
-use crate::planning::graph::resolve;
-use crate::planning::layout::{Graph, Layout, layout};
-use crate::planning::plan_file;
-use crate::text::{clean_line, display_width, fit, truncate_middle};
+use planwright_drafting::controller::picture;
+use planwright_layout::drawing::{Drawing, Flow, Marks, Size, Viewport, Zoom, ascii};
+use planwright_layout::{Graph, Layout, layout};
+use planwright_model::event::{Event, PlanningEvent};
+use planwright_model::{GraphFacts, Plan, Seq};
+use planwright_plan::graph::resolve;
+use planwright_plan::plan_file;
+use planwright_text::{clean_line, display_width, fit, truncate_middle};
 
 #[derive(Debug, Args)]
 pub struct GraphArgs {
@@ -357,7 +357,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Link, TaskNode};
+    use planwright_model::{Link, TaskNode};
 
     fn plan() -> (Plan, GraphFacts) {
         let mut tasks = ["audit", "api", "絵文字", "keys"]

@@ -2,7 +2,7 @@
 //! Planwright itself runs. Reading commands are open to all.
 
 use super::Problem;
-use crate::tools::process::{CallOwner, enclosing_call};
+use planwright_tools::process::{CallOwner, enclosing_call};
 
 /// Refuses to decide something inside any command that Planwright runs: an approval is a person's act.
 pub(super) fn require_person(act: &str) -> anyhow::Result<()> {

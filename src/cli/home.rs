@@ -13,17 +13,17 @@ use super::{Exit, Shared};
 use crate::app::desk::{bookmarks, comparison};
 use crate::app::planning::{GoalWish, check_goal};
 use crate::app::{self, App, Taking, today};
-use crate::exchange::bundled;
 use crate::headless::Answers;
-use crate::model::{MicroDollars, Seq, SessionId};
-use crate::replay::library::Search;
-use crate::replay::spending::{self, Spending};
-use crate::replay::{History, MemorySource};
-use crate::state::{SessionState, SessionStatus};
-use crate::store::{SessionInfo, Store, StoreError, WordQuery};
-use crate::text::units;
-use crate::tui::{
-    self, ExitReason, Found, HomeExit, HomeFeed, HomeView, HomeWish, ListItem, SessionView,
+use planwright_model::{MicroDollars, Seq, SessionId};
+use planwright_state::replay::{History, MemorySource};
+use planwright_state::{SessionState, SessionStatus};
+use planwright_store::exchange::bundled;
+use planwright_store::replay_library::Search;
+use planwright_store::replay_spending::{self as spending, Spending};
+use planwright_store::{SessionInfo, Store, StoreError, WordQuery};
+use planwright_text::units;
+use planwright_tui::{
+    self as tui, ExitReason, Found, HomeExit, HomeFeed, HomeView, HomeWish, ListItem, SessionView,
     UiSettings,
 };
 
@@ -355,7 +355,7 @@ fn facts(state: &SessionState) -> Vec<String> {
     }
     facts.push(run);
     if let Some(finish) =
-        state.planning.schedule.as_deref().and_then(crate::model::Schedule::finish)
+        state.planning.schedule.as_deref().and_then(planwright_model::Schedule::finish)
     {
         let finish = finish.at.to_zoned(crate::config::time_zone());
         facts.push(format!("planned until {}", finish.strftime("%a %-d %B")));

@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use super::guard::refuse_model;
 use super::{Exit, Out, Problem, Shared};
 use crate::app::App;
-use crate::event::{FORMAT, Record};
-use crate::exchange::incoming::Made;
-use crate::exchange::jsonl::Export;
-use crate::exchange::secrets::Secrets;
-use crate::exchange::{ImportError, foreign, traces};
-use crate::model::SessionId;
-use crate::store::{NewSession, Provenance, SessionSummary, Store, StoreError};
-use crate::text;
+use planwright_model::SessionId;
+use planwright_model::event::{FORMAT, Record};
+use planwright_store::exchange::incoming::Made;
+use planwright_store::exchange::jsonl::Export;
+use planwright_store::exchange::secrets::Secrets;
+use planwright_store::exchange::{ImportError, foreign, traces};
+use planwright_store::{NewSession, Provenance, SessionSummary, Store, StoreError};
+use planwright_text as text;
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
@@ -123,7 +123,7 @@ fn take_in(store: &Store, read: Read, new_id: bool) -> anyhow::Result<(SessionId
 /// A plan is no session: whoever tries to import one is told how to run it.
 fn told_apart(file: &Path, error: &ImportError) -> anyhow::Error {
     let unknown = !matches!(error, ImportError::Unreadable { .. } | ImportError::NotAFile { .. });
-    if !unknown || crate::planning::plan_file::read(file).is_err() {
+    if !unknown || planwright_plan::plan_file::read(file).is_err() {
         return problem(error);
     }
     let name = file.display();

@@ -266,9 +266,9 @@ fn report(error: &anyhow::Error) -> Exit {
 /// What to do about an error that does not say so itself.
 fn hint_of(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     use crate::config::ConfigError;
-    use crate::replay::SourceError;
-    use crate::store::StoreError;
-    use crate::tui::{KeyError, ThemeError, TuiError};
+    use planwright_state::replay::SourceError;
+    use planwright_store::StoreError;
+    use planwright_tui::{KeyError, ThemeError, TuiError};
     if let Some(store) = cause.downcast_ref::<StoreError>() {
         return Some(store.hint());
     }

@@ -27,7 +27,7 @@ impl Out {
         if text.is_empty() {
             return self.line(text);
         }
-        for line in crate::text::wrap(text, self.columns(), hang) {
+        for line in planwright_text::wrap(text, self.columns(), hang) {
             self.line(line.trim_end())?;
         }
         Ok(())
@@ -46,7 +46,7 @@ impl Out {
 
     /// Writes text as it is.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
-        let text = if self.terminal { crate::text::clean(text) } else { text.into() };
+        let text = if self.terminal { planwright_text::clean(text) } else { text.into() };
         self.bytes(text.as_bytes())
     }
 
@@ -81,14 +81,14 @@ impl Write for Out {
         if let Some(end) = self.begun.iter().rposition(|byte| *byte == b'\n') {
             let rest = self.begun.split_off(end + 1);
             let lines = std::mem::replace(&mut self.begun, rest);
-            self.text(&crate::text::from_bytes_lossy(&lines))?;
+            self.text(&planwright_text::from_bytes_lossy(&lines))?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let rest = std::mem::take(&mut self.begun);
-        self.text(&crate::text::from_bytes_lossy(&rest))
+        self.text(&planwright_text::from_bytes_lossy(&rest))
     }
 }
 
@@ -100,5 +100,5 @@ impl Default for Out {
 
 /// Says a line on standard error, which scripts keep apart from the result. If nobody can read it, nothing else changes.
 pub fn tell(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", crate::text::clean(line));
+    let _ = writeln!(io::stderr().lock(), "{}", planwright_text::clean(line));
 }

@@ -13,11 +13,11 @@ use super::session::{Errand, attend, block_on, conclude, needs_screen, say_endin
 use super::{Exit, Out, Problem, Shared, plan_text};
 use crate::app::App;
 use crate::app::planning::{GoalWish, check_goal};
-use crate::files::{self, FileLimit};
 use crate::headless::Answers;
-use crate::model::{PolicyOverride, SessionId};
-use crate::planning::export::{self, PlanExport};
-use crate::state::PlanningSlice;
+use planwright_files::{self as files, FileLimit};
+use planwright_model::{PolicyOverride, SessionId};
+use planwright_plan::export::{self, PlanExport};
+use planwright_state::PlanningSlice;
 
 #[derive(Debug, Args)]
 pub struct PlanArgs {
@@ -89,8 +89,8 @@ pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
         if let Some(failure) = plan_text::model_failure(talk) {
             super::tell(&format!(
                 "planwright: the offline planner drafted this instead of {}, which failed: {}",
-                crate::text::clean_line(&talk.drafter),
-                crate::text::clean_line(failure)
+                planwright_text::clean_line(&talk.drafter),
+                planwright_text::clean_line(failure)
             ));
         }
         if talk.roadmap.is_some() && !failed {
@@ -118,7 +118,7 @@ pub(super) fn nearly_a_command(words: &[String]) -> Option<(&str, String)> {
     let command = super::Cli::command();
     let names: Vec<String> =
         command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
-    let near = crate::text::nearest(word, names.iter().map(String::as_str))?;
+    let near = planwright_text::nearest(word, names.iter().map(String::as_str))?;
     Some((word, near.to_owned()))
 }
 
@@ -142,7 +142,7 @@ pub(super) fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
         let (field, value) = pair.split_once('=').ok_or_else(|| {
             Problem::usage(format!("`{pair}` is not key=value")).remedy("try --policy tone=neutral")
         })?;
-        let set = crate::planning::policy_words::set(field.trim(), value.trim())
+        let set = planwright_drafting::policy_words::set(field.trim(), value.trim())
             .map_err(|error| Problem::usage(error.to_string()).remedy(error.hint()))?;
         policy = policy.with(&set);
     }

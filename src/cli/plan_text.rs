@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::model::{
+use planwright_model::{
     IsoWeek, NodeTree, NodeType, Roadmap, Schedule, ScheduledBlock, SessionId, TaskId,
 };
-use crate::planning::grammar::is_infeasible;
-use crate::state::PlanningSlice;
-use crate::text::units;
+use planwright_plan::grammar::is_infeasible;
+use planwright_state::PlanningSlice;
+use planwright_text::units;
 
 /// Everything in reading order: what, how long, which way, when, what was assumed, how sure.
 pub(super) fn text(talk: &PlanningSlice) -> String {
@@ -26,7 +26,7 @@ pub(super) fn text(talk: &PlanningSlice) -> String {
     assumptions(talk, &mut lines);
     confidence(talk, &mut lines);
     let text = lines.join("\n");
-    format!("{}\n", crate::text::clean(&text))
+    format!("{}\n", planwright_text::clean(&text))
 }
 
 fn heading(talk: &PlanningSlice, lines: &mut Vec<String>) {

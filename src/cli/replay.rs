@@ -8,13 +8,13 @@ use super::import::{self, Read};
 use super::session::{block_on, needs_screen};
 use super::{Exit, Shared};
 use crate::app::{self, App};
-use crate::event::{Event, Record};
 use crate::headless::readable;
-use crate::model::{Seq, SessionId};
-use crate::replay::{History, MemorySource};
-use crate::state::trace::TraceEntry;
-use crate::store::{Arrival, Incoming as _};
-use crate::tui::{Bookmark, ExitReason, SessionView};
+use planwright_model::event::{Event, Record};
+use planwright_model::{Seq, SessionId};
+use planwright_state::replay::{History, MemorySource};
+use planwright_state::trace::TraceEntry;
+use planwright_store::{Arrival, Incoming as _};
+use planwright_tui::{Bookmark, ExitReason, SessionView};
 
 #[derive(Debug, Args)]
 pub struct ReplayArgs {

@@ -11,7 +11,7 @@ use super::session::needs_screen;
 use super::{Exit, Shared};
 use crate::app::App;
 use crate::headless::Answers;
-use crate::model::ChoiceAction;
+use planwright_model::ChoiceAction;
 
 #[derive(Debug, Args)]
 pub struct ResumeArgs {

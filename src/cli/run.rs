@@ -12,12 +12,12 @@ use super::session::{attend, block_on, needs_screen};
 use super::{Exit, Problem, Shared};
 use crate::app::{App, ReadyPlan};
 use crate::headless::Answers;
-use crate::model::{Normalization, Plan, RunKind, SandboxChoice};
-use crate::planning::graph;
-use crate::planning::plan_file::{self, PlanFileError};
-use crate::text::Redactor;
-use crate::tools::permission::SandboxState;
-use crate::tools::sandbox::Sandbox;
+use planwright_model::{Normalization, Plan, RunKind, SandboxChoice};
+use planwright_plan::graph;
+use planwright_plan::plan_file::{self, PlanFileError};
+use planwright_text::Redactor;
+use planwright_tools::permission::SandboxState;
+use planwright_tools::sandbox::Sandbox;
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -183,7 +183,7 @@ fn secret_problem(task: &str, variable: Option<&str>) -> Problem {
         ))
         .remedy("keep it out of the plan: put it in an environment variable and name that");
     };
-    let name = crate::text::clean_line(name);
+    let name = planwright_text::clean_line(name);
     Problem::failed(format!(
         "the command of task `{task}` holds the value of the environment variable {name}, which is kept secret"
     ))

@@ -13,15 +13,15 @@ use super::descriptors::check_open_files;
 use super::{Exit, Out, Problem, Shared};
 use crate::app::desk::bookmarks;
 use crate::app::{self, App, Taking};
-use crate::engine::resume::TakeUp;
-use crate::engine::{Line, SessionHandle};
-use crate::event::{CloseReason, Command};
 use crate::headless::{self, Answers, Ending, Follower, Format, Lines};
-use crate::model::{Actor, RequestKind, SessionId};
-use crate::replay::History;
-use crate::state::{RunPhase, SessionState, SessionStatus, TaskStatus};
-use crate::store::{Store, StoreError};
-use crate::tui::{self, ExitReason, SessionView, TuiError};
+use planwright_engine::resume::TakeUp;
+use planwright_engine::{Line, SessionHandle};
+use planwright_model::event::{CloseReason, Command};
+use planwright_model::{Actor, RequestKind, SessionId};
+use planwright_state::replay::History;
+use planwright_state::{RunPhase, SessionState, SessionStatus, TaskStatus};
+use planwright_store::{Store, StoreError};
+use planwright_tui::{self as tui, ExitReason, SessionView, TuiError};
 
 /// Lines on standard output, with a bar below them on a terminal.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Lines for Printed {
         }
         let width = crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
         self.bar = true;
-        self.out.text(&crate::text::truncate_end(text, width.saturating_sub(1)))
+        self.out.text(&planwright_text::truncate_end(text, width.saturating_sub(1)))
     }
 
     fn notice(&mut self, text: &str) {
@@ -141,7 +141,7 @@ pub(super) async fn take_up_shown(
         super::tell(&format!(
             "session {} goes on in {}",
             id.short(),
-            crate::text::clean_line(&place)
+            planwright_text::clean_line(&place)
         ));
     }
     if state.may_run() && state.run.phase == RunPhase::Idle {
@@ -336,7 +336,7 @@ const FAILURES_TOLD: usize = 5;
 
 /// The tasks that failed, each with the reason, in one line that is fit to be printed.
 fn failed_tasks(state: &SessionState) -> impl Iterator<Item = (String, String)> {
-    let line = |text: &str| crate::text::clean_line(text).into_owned();
+    let line = |text: &str| planwright_text::clean_line(text).into_owned();
     state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed).map(move |(id, row)| {
         let why = row.failure.as_ref().map_or("", |failure| failure.message.as_str());
         (line(id.as_str()), line(why))
@@ -495,10 +495,10 @@ fn outcome(state: &SessionState) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::controller::requests;
-    use crate::exchange::bundled;
-    use crate::model::{Cap, Request, RequestId};
-    use crate::state::OpenRequest;
+    use planwright_engine::controller::requests;
+    use planwright_model::{Cap, Request, RequestId};
+    use planwright_state::OpenRequest;
+    use planwright_store::exchange::bundled;
 
     /// The bundled run up to where a condition holds.
     fn until(condition: impl Fn(&SessionState) -> bool) -> SessionState {

@@ -9,14 +9,14 @@ use super::guard::require_person;
 use super::session::{attend, block_on, needs_screen, take_up};
 use super::{Exit, Out, Problem, Shared};
 use crate::app::{App, today};
-use crate::event::Command;
 use crate::headless::Answers;
-use crate::model::Actor;
-use crate::planning::calendar::parse_when;
-use crate::state::TaskStatus;
-use crate::store::Store;
-use crate::text::{self, units};
-use crate::tui::TodayItem;
+use planwright_model::Actor;
+use planwright_model::event::Command;
+use planwright_schedule::calendar::parse_when;
+use planwright_state::TaskStatus;
+use planwright_store::Store;
+use planwright_text::{self as text, units};
+use planwright_tui::TodayItem;
 
 /// Ten years, as far as plans reach.
 const LOOK_AHEAD_HOURS: i64 = 10 * 366 * 24;
@@ -300,8 +300,8 @@ fn as_json(item: &TodayItem) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::SessionId;
-    use crate::state::Due;
+    use planwright_model::SessionId;
+    use planwright_state::Due;
 
     fn item(session: &str, task: &str) -> TodayItem {
         TodayItem {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Sourced;
-use crate::model::ReasoningMode;
+use planwright_model::ReasoningMode;
 
 /// Everything about agents that can be set.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use crate::files::{self, FileLimit};
+use planwright_files::{self as files, FileLimit};
 
 /// Remembers whether the key of a provider may be used: `consent` under `[providers.NAME]`.
 pub fn remember_consent(path: &Path, provider: &str, consent: bool) -> io::Result<()> {

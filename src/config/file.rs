@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::{Jobs, Origin, Settings, Sourced};
+use super::{Jobs, SettingOrigin, Settings, Sourced};
 
 /// Why a config file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -173,7 +173,7 @@ impl Reader<'_> {
                     path: self.path.to_owned(),
                     line: self.line(item),
                     name: format!("{name}.{part}"),
-                    nearest: crate::text::nearest(part, weights.keys().map(String::as_str))
+                    nearest: planwright_text::nearest(part, weights.keys().map(String::as_str))
                         .map(|near| format!("{name}.{near}")),
                 });
             };
@@ -188,7 +188,7 @@ impl Reader<'_> {
             path: self.path.to_owned(),
             line: self.line(item),
             name: name.to_owned(),
-            nearest: crate::text::nearest(name, known.iter().copied()).map(str::to_owned),
+            nearest: planwright_text::nearest(name, known.iter().copied()).map(str::to_owned),
         }
     }
 
@@ -201,7 +201,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn sourced<T>(&self, value: T) -> Sourced<T> {
-        Sourced { value, origin: Origin::File(self.path.to_owned()) }
+        Sourced { value, origin: SettingOrigin::File(self.path.to_owned()) }
     }
 
     pub(super) fn text_value(
@@ -243,7 +243,7 @@ impl Reader<'_> {
             path: self.path.to_owned(),
             line: self.line(item),
             name: name.to_owned(),
-            value: crate::text::truncate_end(&crate::text::clean_line(written.trim()), 40)
+            value: planwright_text::truncate_end(&planwright_text::clean_line(written.trim()), 40)
                 .into_owned(),
             low: *range.start(),
             high: *range.end(),
@@ -299,8 +299,8 @@ mod tests {
         let settings = read("jobs = 7\n[keys]\nquit = \"Q\"\n").unwrap();
         assert_eq!(settings.jobs.value, Jobs::Fixed(7));
         assert_eq!(read("jobs = \"auto\"").unwrap().jobs.value, Jobs::Auto);
-        assert_eq!(settings.jobs.origin, Origin::File("config.toml".into()));
-        assert_eq!(settings.theme.origin, Origin::BuiltIn);
+        assert_eq!(settings.jobs.origin, SettingOrigin::File("config.toml".into()));
+        assert_eq!(settings.theme.origin, SettingOrigin::BuiltIn);
         assert_eq!(settings.keys["quit"].value, "Q");
     }
 
@@ -334,7 +334,7 @@ mod tests {
         assert!(!settings.planning.require_rfc_for_new_subtype.value);
         assert!(settings.planning.allow_new_subtype_proposals.value);
         let policy = &settings.planning.policy.value;
-        assert_eq!(policy.tone, Some(crate::model::Tone::Clinical));
+        assert_eq!(policy.tone, Some(planwright_model::Tone::Clinical));
         assert_eq!((policy.probing_depth, policy.autonomy), (Some(3), None));
         assert_eq!(
             read("[policy]\ntones = \"clinical\"").unwrap_err(),

@@ -3,71 +3,30 @@
 pub mod agents;
 mod consent;
 mod file;
-pub mod models;
 mod paths;
 pub mod planning;
 mod project;
+pub mod tool_settings;
 mod tools;
 mod zone;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use agents::AgentSettings;
 pub use consent::remember_consent;
 pub use file::{ConfigError, known_names};
-pub use models::ModelSettings;
 pub use paths::{config_file, data_dir};
 pub use planning::PlanningSettings;
+pub use planwright_llm::settings::ModelSettings;
+pub use planwright_model::setting::{SettingOrigin, Sourced};
 pub use project::{PROJECT_FILE, ProjectConfig, ProjectStanding};
 use serde::Serialize;
-pub use tools::{COMMAND_TIME_SEC, McpConfig, PermissionConfig, ToolsConfig};
+pub use tools::{McpConfig, PermissionConfig, ToolsConfig};
 pub use zone::time_zone;
 
-use crate::files::{self, FileLimit};
-use crate::model::{Caps, Limits, MicroDollars, PlanLimits};
-
-/// Where a value came from; later ones win.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    BuiltIn,
-    File(PathBuf),
-    Environment(String),
-    CommandLine(String),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BuiltIn => f.write_str("built in"),
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Environment(name) => write!(f, "environment, {name}"),
-            Self::CommandLine(flag) => write!(f, "command line, {flag}"),
-        }
-    }
-}
-
-/// A value and where it came from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sourced<T> {
-    pub value: T,
-    pub origin: Origin,
-}
-
-impl<T> Sourced<T> {
-    fn built_in(value: T) -> Self {
-        Self { value, origin: Origin::BuiltIn }
-    }
-
-    /// Takes a value from a higher layer, if there is one.
-    pub fn overlay(&mut self, value: Option<T>, origin: impl FnOnce() -> Origin) {
-        if let Some(value) = value {
-            *self = Self { value, origin: origin() };
-        }
-    }
-}
+use planwright_files::{self as files, FileLimit};
+use planwright_model::{Caps, Limits, MicroDollars, PlanLimits};
 
 /// How many tasks may run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

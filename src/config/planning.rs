@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Sourced;
-use crate::model::{PlanLimits, PolicyOverride};
+use planwright_model::{PlanLimits, PolicyOverride};
 
 /// Everything about planning that can be set.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::file::{self, ConfigError};
-use super::{Origin, Row, Settings, Sourced};
-use crate::files::{self, FileLimit};
-use crate::model::{ApprovalPolicy, Autonomy, Digest};
+use super::{Row, SettingOrigin, Settings, Sourced};
+use planwright_files::{self as files, FileLimit};
+use planwright_model::{ApprovalPolicy, Autonomy, Digest};
 
 /// Where a project keeps its settings.
 pub const PROJECT_FILE: &str = ".planwright/config.toml";
@@ -94,7 +94,7 @@ fn differing(settings: &Settings, wanted: &Settings) -> Vec<Row> {
 /// The command line goes last, whatever a project says.
 fn keep_flags(settings: &Settings, wanted: &mut Settings) {
     fn keep<T: Clone>(given: &Sourced<T>, wanted: &mut Sourced<T>) {
-        if matches!(given.origin, Origin::CommandLine(_)) {
+        if matches!(given.origin, SettingOrigin::CommandLine(_)) {
             *wanted = given.clone();
         }
     }
@@ -134,7 +134,7 @@ fn tighten(settings: &mut Settings, wanted: &Settings) {
     if asked.approval_policy == Some(ApprovalPolicy::StrictEveryStep) {
         policy.approval_policy = asked.approval_policy;
     }
-    let usual = crate::config::tools::COMMAND_TIME_SEC;
+    let usual = planwright_tools::settings::COMMAND_TIME_SEC;
     if let Some(seconds) = wanted.tools.command_time_sec
         && seconds < settings.tools.command_time_sec.unwrap_or(usual)
     {
@@ -199,7 +199,7 @@ mod tests {
         let (_directory, project) = project(&format!("jobs = 7\n{FILE}"));
         let mut settings = Settings::default();
         settings.jobs.overlay(Some(crate::config::Jobs::Fixed(2)), || {
-            Origin::CommandLine("--jobs".to_owned())
+            SettingOrigin::CommandLine("--jobs".to_owned())
         });
         let standing = project.apply(&mut settings, true).unwrap();
         assert!(standing.left_out.is_empty());

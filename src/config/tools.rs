@@ -65,9 +65,6 @@ pub struct McpConfig {
     pub from_project: bool,
 }
 
-/// How long a model's command may run unless something else is set.
-pub const COMMAND_TIME_SEC: u64 = 120;
-
 const TOOLS: [&str; 10] = [
     "result_char_limit",
     "command_time_sec",

@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::files::FileLimit;
 use jiff::tz::TimeZone;
+use planwright_files::FileLimit;
 
 const ZONES: &str = "/usr/share/zoneinfo";
 const LOCAL: &str = "/etc/localtime";
@@ -44,7 +44,7 @@ fn read(zones: &Path, name: &str) -> Option<TimeZone> {
     if !name.split('/').all(plain) {
         return None;
     }
-    let bytes = crate::files::read_bytes(&zones.join(name), FileLimit::TIME_ZONE).ok()?;
+    let bytes = planwright_files::read_bytes(&zones.join(name), FileLimit::TIME_ZONE).ok()?;
     TimeZone::tzif(name, &bytes).ok()
 }
 

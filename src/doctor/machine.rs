@@ -5,8 +5,8 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::Check;
-use crate::store::{Depth, OpenMode, SCHEMA_VERSION, Store, StoreError};
-use crate::text::units;
+use planwright_store::{Depth, OpenMode, SCHEMA_VERSION, Store, StoreError};
+use planwright_text::units;
 
 /// What is known about the terminal, gathered by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 
 use super::Check;
-use crate::llm::cost::{Ledger, Pricing};
-use crate::llm::notebook;
-use crate::llm::protocol::Dialogue;
-use crate::llm::provider::{Choice, Models, OFFLINE, OllamaProbe, Situation, choose};
-use crate::llm::{Delta, GenerateRequest, JsonSupport, LanguageModel, Message, ModelError};
-use crate::text::units;
+use planwright_llm::cost::{Ledger, Pricing};
+use planwright_llm::notebook;
+use planwright_llm::protocol::Dialogue;
+use planwright_llm::provider::{Choice, Models, OFFLINE, OllamaProbe, Situation, choose};
+use planwright_llm::{Delta, GenerateRequest, JsonSupport, LanguageModel, Message, ModelError};
+use planwright_text::units;
 
 /// Variables that lead requests through a proxy.
 const PROXIES: [&str; 4] = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];

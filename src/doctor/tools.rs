@@ -2,10 +2,10 @@
 
 use super::Check;
 use crate::config::ProjectStanding;
-use crate::tools::Workspace;
-use crate::tools::mcp::ServerReport;
-use crate::tools::sandbox::Sandbox;
-use crate::tools::settings::ToolSettings;
+use planwright_tools::Workspace;
+use planwright_tools::mcp::ServerReport;
+use planwright_tools::sandbox::Sandbox;
+use planwright_tools::settings::ToolSettings;
 
 /// Whether commands of a model are confined.
 pub fn sandbox(sandbox: &Sandbox) -> Check {

@@ -1,9 +1,9 @@
 //! Commands that a model drafted, as lines: they are shown whole before a plan with them is approved.
 
-use crate::model::request::Detail;
-use crate::model::{ChoiceAction, Digest, Request, RequestKind, SessionId};
-use crate::state::{PlannedCommand, SessionState};
-use crate::text::{clean_line, reveal};
+use planwright_model::request::Detail;
+use planwright_model::{ChoiceAction, Digest, Request, RequestKind, SessionId};
+use planwright_state::{PlannedCommand, SessionState};
+use planwright_text::{clean_line, reveal};
 
 /// The fewest characters that name a revision.
 const SHORTEST: usize = 7;

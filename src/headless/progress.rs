@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::readable;
-use crate::event::{CallEvent, Event, Record, TaskEvent};
-use crate::model::TaskId;
-use crate::state::trace::{EntryKind, TraceEntry};
-use crate::state::{SessionState, TaskStatus};
-use crate::text::{clean_line, units};
+use planwright_model::TaskId;
+use planwright_model::event::{CallEvent, Event, Record, TaskEvent};
+use planwright_state::trace::{EntryKind, TraceEntry};
+use planwright_state::{SessionState, TaskStatus};
+use planwright_text::{clean_line, units};
 
 /// The cells of the bar.
 const CELLS: u32 = 24;
@@ -90,7 +90,7 @@ pub fn bar(state: &SessionState, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange::bundled;
+    use planwright_store::exchange::bundled;
 
     #[test]
     fn a_run_is_one_line_a_task_and_a_bar_that_fills() {

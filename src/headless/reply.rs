@@ -1,7 +1,7 @@
 //! Replies typed at a prompt or given on the command line, as answers to a request.
 
-use crate::model::{Answer, ChoiceAction as A, Request, RequestKind};
-use crate::planning::controller::{Reply, parse_reply};
+use planwright_drafting::controller::{Reply, parse_reply};
+use planwright_model::{Answer, ChoiceAction as A, Request, RequestKind};
 
 /// What a reply means for a request. `Err` names the replies it takes.
 pub fn answer(request: &Request, text: &str) -> Result<Answer, String> {
@@ -89,7 +89,7 @@ pub fn words(request: &Request) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Choice, RequestId};
+    use planwright_model::{Choice, RequestId};
 
     fn request(kind: RequestKind, actions: &[A]) -> Request {
         Request {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_denial_carries_its_reason() {
-        let call = crate::model::CallId { task: "a".into(), attempt: 1, step: 1 };
+        let call = planwright_model::CallId { task: "a".into(), attempt: 1, step: 1 };
         let kind = RequestKind::Permission {
             call,
             tool: "shell.run".into(),

@@ -6,24 +6,25 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use jiff::Timestamp;
-use planwright::engine::planner::{ModelDesk, Planner, Prompts};
-use planwright::engine::resume::{Leftovers, TakeUp, first_events};
-use planwright::engine::{self, EngineOptions};
-use planwright::event::{
+use planwright_engine::planner::{ModelDesk, Planner, Prompts};
+use planwright_engine::resume::{Leftovers, TakeUp, first_events};
+use planwright_engine::{self as engine, EngineOptions};
+use planwright_llm::offline::{Offline, OfflineAnswer};
+use planwright_llm::protocol::Dialogue;
+use planwright_llm::recorded::{Recorded, Recording};
+use planwright_llm::{GenerateRequest, LanguageModel, ToolCall};
+use planwright_model::event::{
     AgentEvent, ApprovalEvent, Command, Event, PlanEvent, PlanningEvent, Record, SessionEvent,
 };
-use planwright::llm::offline::{Offline, OfflineAnswer};
-use planwright::llm::protocol::Dialogue;
-use planwright::llm::recorded::{Recorded, Recording};
-use planwright::llm::{GenerateRequest, LanguageModel, ToolCall};
-use planwright::model::{
+use planwright_model::{
     Actor, Answer, ApprovalPolicy, ApprovalTarget, ChoiceAction, PlanLimits, PlanState,
     PolicyOverride, RequestKind, SessionId, TaskId,
 };
-use planwright::replay::{History, JournalSource};
-use planwright::state::SessionState;
-use planwright::store::{Batch, NewSession, Row, SessionSummary, Store};
-use planwright::text::Redactor;
+use planwright_state::SessionState;
+use planwright_state::replay::History;
+use planwright_store::replay_journal::JournalSource;
+use planwright_store::{Batch, NewSession, Row, SessionSummary, Store};
+use planwright_text::Redactor;
 use serde_json::{Value, json};
 
 use crate::support::{Bench, Script};
@@ -96,7 +97,7 @@ fn opening() -> Vec<Event> {
     let goal = "build a shelf in 3 weeks".to_owned();
     vec![
         SessionEvent::Created {
-            format: planwright::event::FORMAT,
+            format: planwright_model::event::FORMAT,
             program: "test".into(),
             title: goal.clone(),
             goal: Some(goal.clone()),
@@ -329,7 +330,7 @@ fn recorded(tape: &Path) -> Arc<dyn LanguageModel> {
 fn records(store: &Store, id: &SessionId) -> Vec<Record> {
     let mut history = history(store, id);
     let head = history.head().unwrap();
-    (1..=head.0).map(|seq| history.record(planwright::model::Seq(seq)).unwrap().unwrap()).collect()
+    (1..=head.0).map(|seq| history.record(planwright_model::Seq(seq)).unwrap().unwrap()).collect()
 }
 
 /// A panic in the code around a model must come back as the end of the stage, not as a session that waits for ever.
@@ -347,7 +348,7 @@ async fn a_panic_in_a_stage_ends_the_stage_with_its_message() {
             head.borrow_and_update();
             let mut past = history(&bench.store, &id);
             let last = past.head().unwrap();
-            let records = past.following(planwright::model::Seq::START, last).unwrap();
+            let records = past.following(planwright_model::Seq::START, last).unwrap();
             let said = records.iter().find_map(|record| match &record.event {
                 Event::Planning(PlanningEvent::Troubled { what }) => Some(what.clone()),
                 _ => None,

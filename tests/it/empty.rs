@@ -1,8 +1,8 @@
 //! Sessions without events: none is left behind any more, and one that an earlier version left is told apart.
 
 use jiff::Timestamp;
-use planwright::model::SessionId;
-use planwright::store::{NewSession, OpenMode, SessionSummary, Store};
+use planwright_model::SessionId;
+use planwright_store::{NewSession, OpenMode, SessionSummary, Store};
 
 use crate::program::{DIAMOND, Place};
 

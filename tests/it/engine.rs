@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use planwright::engine::resume::{Leftovers, TakeUp, first_events};
-use planwright::engine::{self, Features};
-use planwright::event::{
+use planwright_engine::resume::{Leftovers, TakeUp, first_events};
+use planwright_engine::{self as engine, Features};
+use planwright_model::event::{
     CallOutcome, CloseReason, Command, Event, PlanningEvent, SessionEvent, TaskEvent,
 };
-use planwright::model::{
+use planwright_model::{
     Actor, Category, ChoiceAction, Failure, PlanLimits, PolicyOverride, Repeat, RequestId,
     RequestKind, RunKind, SkipReason, TaskId,
 };
-use planwright::state::result::ExecutionResult;
-use planwright::state::{RunPhase, SessionState, TaskStatus};
+use planwright_state::result::ExecutionResult;
+use planwright_state::{RunPhase, SessionState, TaskStatus};
 
 use crate::support::{Act, Bench, Script, answer, approved, asked, plan};
 
@@ -51,7 +51,7 @@ async fn a_wish_that_is_there_before_the_driver_is_decided_on() {
     handle.finished().await.unwrap();
     let state = bench.state();
     // Somebody looks already, at less than there is by now.
-    let line = engine::Line::new(planwright::model::Seq(1));
+    let line = engine::Line::new(planwright_model::Seq(1));
     let (commands, mut head) = (line.commands(), line.head());
     commands.try_send(RUN).unwrap();
     let journal = bench.store.acquire(&bench.id).unwrap();
@@ -486,9 +486,9 @@ async fn a_plan_can_be_changed_while_it_runs_and_what_is_done_stays_done() {
     assert_eq!(*log.lock().unwrap(), ["a", "b", "c"], "nothing is done twice");
 }
 
-fn revise(plan: planwright::model::Plan) -> Command {
+fn revise(plan: planwright_model::Plan) -> Command {
     let depth = vec![0; plan.tasks.len()];
-    let facts = planwright::model::GraphFacts { depth, ..Default::default() };
+    let facts = planwright_model::GraphFacts { depth, ..Default::default() };
     Command::Revise { plan: plan.into(), facts: facts.into(), normalization: Vec::new() }
 }
 
@@ -501,7 +501,8 @@ async fn without_react_tracing_no_output_is_journaled() {
         let handle = bench.start_with(script, 1, features, approved(plan(&[("a", &[])])));
         handle.commands.send(RUN).await.unwrap();
         bench.until(&handle, is_over).await;
-        let output = |record: &&planwright::event::Record| record.event.kind() == "call.output";
+        let output =
+            |record: &&planwright_model::event::Record| record.event.kind() == "call.output";
         assert_eq!(bench.records().iter().filter(output).count(), expected);
     }
 }
@@ -514,7 +515,7 @@ async fn output_without_a_pause_is_journaled_in_batches_and_to_its_last_line() {
     handle.commands.send(RUN).await.unwrap();
     let state = bench.until(&handle, |state| status(state, "a") == TaskStatus::Running).await;
     let (mut head, begun) = (handle.head.clone(), std::time::Instant::now());
-    let lines = |records: &[planwright::event::Record]| {
+    let lines = |records: &[planwright_model::event::Record]| {
         records.iter().filter(|one| one.event.kind() == "call.output").count()
     };
     let last = state.seq.0 + 100 - lines(&bench.records()[..state.seq.0 as usize]) as u64;

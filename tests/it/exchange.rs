@@ -3,10 +3,11 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use planwright::model::{Seq, SessionId};
-use planwright::replay::{History, JournalSource};
-use planwright::state::SessionState;
-use planwright::store::{OpenMode, Store};
+use planwright_model::{Seq, SessionId};
+use planwright_state::SessionState;
+use planwright_state::replay::History;
+use planwright_store::replay_journal::JournalSource;
+use planwright_store::{OpenMode, Store};
 use serde_json::Value;
 
 use crate::program::{DIAMOND, Place, json_lines};

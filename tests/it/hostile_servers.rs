@@ -8,8 +8,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planwright::tools::mcp::Servers;
-use planwright::tools::{McpReach, McpServer, PermissionAnswer, builtin};
+use planwright_tools::mcp::Servers;
+use planwright_tools::{McpReach, McpServer, PermissionAnswer, builtin};
 use serde_json::{Value, json};
 
 use crate::tools::{Place, Standby, call_of, not_tested, toolbox};

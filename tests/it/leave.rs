@@ -1,8 +1,8 @@
 //! Commands of a plan: which run because the plan was approved, and which are asked about once more.
 
-use planwright::event::{Command, Event, TaskEvent};
-use planwright::model::{ChoiceAction, Origin, RequestKind, RunKind};
-use planwright::state::{RunPhase, SessionState};
+use planwright_model::event::{Command, Event, TaskEvent};
+use planwright_model::{ChoiceAction, Origin, RequestKind, RunKind};
+use planwright_state::{RunPhase, SessionState};
 
 use crate::agents::{code, words};
 use crate::program::{Place, json_lines};
@@ -169,7 +169,7 @@ async fn what_a_model_wrote_is_asked_about_where_it_is_dangerous() {
     let script = Script::new(&[]);
     let log = script.log();
     let handle = bench.start(script, 3, approved(drafted));
-    handle.commands.send(Command::Run { by: planwright::model::Actor::Person }).await.unwrap();
+    handle.commands.send(Command::Run { by: planwright_model::Actor::Person }).await.unwrap();
     let state =
         bench.until(&handle, |state| asks_about_a(state) && state.tasks.counts().done == 1).await;
     assert_eq!(*log.lock().unwrap(), ["b"], "the harmless one ran");
@@ -178,6 +178,6 @@ async fn what_a_model_wrote_is_asked_about_where_it_is_dangerous() {
     let state =
         bench.until(&handle, |state| matches!(state.run.phase, RunPhase::Finished { .. })).await;
     assert!(state.requests.open.is_empty());
-    let started = |record: &planwright::event::Record| matches!(&record.event, Event::Task(TaskEvent::Started { task, .. }) if task.as_str() == "a");
+    let started = |record: &planwright_model::event::Record| matches!(&record.event, Event::Task(TaskEvent::Started { task, .. }) if task.as_str() == "a");
     assert!(!bench.records().iter().any(started));
 }

@@ -14,7 +14,7 @@ fn a_plan_that_was_kept_names_its_session_and_what_comes_next() {
     let output = place.run(&["plan", "learn Rust, 5 hours a week", "--headless", "--yes"]);
     let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
     let said = String::from_utf8(output.stderr).unwrap();
-    let id = planwright::model::SessionId::new(&*id);
+    let id = planwright_model::SessionId::new(&*id);
     let named = id.short();
     assert!(said.contains(&format!("session {named}: ready, 0 of ")), "{said}");
     assert!(said.contains(&format!("Run it: planwright run {named}")), "{said}");

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use planwright::tools::mcp::Servers;
-use planwright::tools::permission::Matching;
-use planwright::tools::{McpReach, McpServer, PermissionAnswer, Rule, Toolbox, builtin};
+use planwright_tools::mcp::Servers;
+use planwright_tools::permission::Matching;
+use planwright_tools::{McpReach, McpServer, PermissionAnswer, Rule, Toolbox, builtin};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

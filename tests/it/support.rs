@@ -6,18 +6,19 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use planwright::engine::{self, EngineOptions, Features, Job, Runner, SessionHandle};
-use planwright::event::{
+use planwright_engine::{self as engine, EngineOptions, Features, Job, Runner, SessionHandle};
+use planwright_model::event::{
     ApprovalEvent, CallOutcome, Command, Event, PlanEvent, Record, SessionEvent, Stream, Usage,
 };
-use planwright::model::{
+use planwright_model::{
     Actor, Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, SessionId,
     TaskId, TaskNode,
 };
-use planwright::replay::{History, JournalSource};
-use planwright::state::SessionState;
-use planwright::store::{NewSession, OpenMode, SessionSummary, Store};
-use planwright::tools::process::{CallReport, Reports};
+use planwright_state::SessionState;
+use planwright_state::replay::History;
+use planwright_store::replay_journal::JournalSource;
+use planwright_store::{NewSession, OpenMode, SessionSummary, Store};
+use planwright_tools::process::{CallReport, Reports};
 use tokio_util::sync::CancellationToken;
 
 /// A plan of shell tasks: id and what it depends on.
@@ -40,7 +41,7 @@ pub fn approved(plan: Plan) -> Vec<Event> {
     let hash = plan.digest().unwrap();
     vec![
         SessionEvent::Created {
-            format: planwright::event::FORMAT,
+            format: planwright_model::event::FORMAT,
             program: "test".into(),
             title: plan.title.clone(),
             goal: None,

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use planwright::model::CallId;
-use planwright::text::Redactor;
-use planwright::tools::context::{Pins, Progress};
-use planwright::tools::mcp::Servers;
-use planwright::tools::permission::{Matching, SandboxState};
-use planwright::tools::process::end_leftovers;
-use planwright::tools::sandbox::Sandbox;
-use planwright::tools::{
+use planwright_model::CallId;
+use planwright_text::Redactor;
+use planwright_tools::context::{Pins, Progress};
+use planwright_tools::mcp::Servers;
+use planwright_tools::permission::{Matching, SandboxState};
+use planwright_tools::process::end_leftovers;
+use planwright_tools::sandbox::Sandbox;
+use planwright_tools::{
     Bracket, Conclusion, Finished, Intent, McpReach, McpServer, Parts, PermissionAnswer,
     PermissionAsk, Permits, Registry, Rule, Services, Standing, StoreWrite, ToolCall, ToolSettings,
     Toolbox, Workspace, builtin,
@@ -170,7 +170,7 @@ fn a_tool_that_fails_loses_its_place() {
 pub struct Standby {
     pub rules: Vec<Rule>,
     pub answers: std::sync::Mutex<Vec<PermissionAnswer>>,
-    pub pins: std::sync::Mutex<BTreeMap<String, (planwright::model::Digest, Option<String>)>>,
+    pub pins: std::sync::Mutex<BTreeMap<String, (planwright_model::Digest, Option<String>)>>,
     pub previews: std::sync::Mutex<Vec<String>>,
     pub asked: std::sync::Mutex<Vec<String>>,
 }
@@ -207,7 +207,7 @@ impl Bracket for Standby {
 struct PinsOf(Arc<Standby>);
 
 impl Pins for PinsOf {
-    fn approved(&self, tool: &str) -> Option<planwright::model::Digest> {
+    fn approved(&self, tool: &str) -> Option<planwright_model::Digest> {
         self.0.pins.lock().unwrap().get(tool).map(|(hash, _)| hash.clone())
     }
 
@@ -490,7 +490,7 @@ async fn a_server_that_crashes_or_hangs_is_given_up_for_a_while() {
         let toolbox = toolbox.clone();
         async move { toolbox.invoke(call_of(tool, args)).await.result }
     };
-    let code = |result: &planwright::model::ToolResult| {
+    let code = |result: &planwright_model::ToolResult| {
         result.failed().map(|failure| failure.code).unwrap_or_default()
     };
     assert_eq!(code(&call("mcp.small.crash", json!({})).await), "server_unavailable");

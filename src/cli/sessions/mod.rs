@@ -12,14 +12,14 @@ use serde_json::json;
 use super::guard::refuse_model;
 use super::{Exit, Out, Shared};
 use crate::app::{self, App};
-use crate::engine::plan_rows::rows_of;
-use crate::model::{Seq, SessionId};
+use planwright_engine::plan_rows::rows_of;
+use planwright_model::{Seq, SessionId};
 pub(super) use traces::records;
 
-use crate::state::result::ExecutionResult;
-use crate::state::{AgentProgress, SessionState, TaskStatus};
-use crate::store::{SessionInfo, Store};
-use crate::text;
+use planwright_state::result::ExecutionResult;
+use planwright_state::{AgentProgress, SessionState, TaskStatus};
+use planwright_store::{SessionInfo, Store};
+use planwright_text as text;
 
 #[derive(Debug, Args)]
 pub struct SessionsArgs {

@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::app::{self, App};
 use crate::cli::{Exit, Out, Problem, Shared};
-use crate::store::{Removal, SessionInfo, Store};
-use crate::text::{self, units};
+use planwright_store::{Removal, SessionInfo, Store};
+use planwright_text::{self as text, units};
 
 pub(super) fn remove(shared: &Shared, names: &[String], vacuum: bool) -> anyhow::Result<Exit> {
     let app = App::settings_only(shared)?;

@@ -7,11 +7,11 @@ use jiff::tz::TimeZone;
 
 use crate::app::{self, App};
 use crate::cli::{Exit, Out, Problem, Shared};
-use crate::model::MicroDollars;
-use crate::replay::library::{Search, Went};
-use crate::state::trace::EntryKind;
-use crate::store::WordQuery;
-use crate::text;
+use planwright_model::MicroDollars;
+use planwright_state::trace::EntryKind;
+use planwright_store::WordQuery;
+use planwright_store::replay_library::{Search, Went};
+use planwright_text as text;
 
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {

@@ -2,18 +2,18 @@
 
 use crate::app::{self, App};
 use crate::cli::{Exit, Out, Problem, Shared};
-use crate::event::Record;
-use crate::exchange::traces::to_json;
-use crate::model::{Seq, SessionId};
-use crate::replay::library::fits_pattern;
-use crate::state::profile::{AgentShare, Profile, Share};
-use crate::state::result::ExecutionResult;
-use crate::state::verify::Verification;
-use crate::store::{Depth, Store};
-use crate::text::{self, units};
+use planwright_model::event::Record;
+use planwright_model::{Seq, SessionId};
+use planwright_state::profile::{AgentShare, Profile, Share};
+use planwright_state::result::ExecutionResult;
+use planwright_state::verify::Verification;
+use planwright_store::exchange::traces::to_json;
+use planwright_store::replay_library::fits_pattern;
+use planwright_store::{Depth, Store};
+use planwright_text::{self as text, units};
 
 /// All records of a session.
-pub(in crate::cli) fn records(store: &Store, id: &SessionId) -> anyhow::Result<Vec<Record>> {
+pub(crate) fn records(store: &Store, id: &SessionId) -> anyhow::Result<Vec<Record>> {
     let mut history = app::history(store, id)?;
     let mut records = Vec::new();
     while let Some(record) = history.record(Seq(records.len() as u64 + 1))? {

@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use crate::text::{clean_line, reveal};
-use crate::tools::permission::SandboxState;
-use crate::tools::{Effect, PermissionAnswer, PermissionAsk};
+use planwright_text::{clean_line, reveal};
+use planwright_tools::permission::SandboxState;
+use planwright_tools::{Effect, PermissionAnswer, PermissionAsk};
 
 /// Writes a line to standard error. If nobody reads it, nothing is lost.
 pub(super) fn say(text: &str) {

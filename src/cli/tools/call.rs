@@ -11,13 +11,13 @@ use tokio_util::sync::CancellationToken;
 use super::{ask, complain, in_directory, no_tool, registry, rules, servers_for};
 use crate::app::App;
 use crate::cli::{Exit, Out, Problem, Shared};
-use crate::kit::{self, StoreServices};
-use crate::model::CallId;
-use crate::store::Store;
-use crate::tools::context::Progress;
-use crate::tools::offline::OfflineSubtasks;
-use crate::tools::sandbox::Sandbox;
-use crate::tools::{
+use planwright_engine::tool_services::{self, StoreServices};
+use planwright_model::CallId;
+use planwright_store::Store;
+use planwright_tools::context::Progress;
+use planwright_tools::offline::OfflineSubtasks;
+use planwright_tools::sandbox::Sandbox;
+use planwright_tools::{
     Bracket, Conclusion, Intent, Parts, PermissionAnswer, PermissionAsk, Permits, Pin, PinStanding,
     Rule, Services, Standing, ToolCall, Toolbox, Workspace,
 };
@@ -80,7 +80,7 @@ impl Bracket for CommandLine {
 
     fn conclude<'a>(&'a self, conclusion: &'a Conclusion) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async move {
-            let writes = kit::side_writes(conclusion, &self.scope);
+            let writes = tool_services::side_writes(conclusion, &self.scope);
             let store = self.store.clone();
             let kept = tokio::task::spawn_blocking(move || store.keep(writes)).await;
             kept.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
@@ -94,13 +94,13 @@ impl Bracket for CommandLine {
         match progress {
             Progress::Output { text, .. } => {
                 for line in text.lines() {
-                    ask::say(&crate::text::clean_line(line));
+                    ask::say(&planwright_text::clean_line(line));
                 }
             }
             Progress::Child { title, state, .. } => {
                 let state = serde_json::to_value(&state).unwrap_or_default();
                 let word = state["state"].as_str().unwrap_or_default().to_owned();
-                ask::say(&format!("{word}: {}", crate::text::clean_line(&title)));
+                ask::say(&format!("{word}: {}", planwright_text::clean_line(&title)));
             }
             Progress::Spawned { .. } => {}
         }
@@ -134,7 +134,7 @@ pub(super) async fn call(
         });
     }
     complain(&reports);
-    let places = kit::forbidden(app.data_dir(), &app.config_path);
+    let places = tool_services::forbidden(app.data_dir(), &app.config_path);
     let workspace = Workspace::open(&directory, &app.settings.tools.roots, &places)
         .map_err(|error| Problem::usage(error.message))?;
     let scope = format!("workspace:{}", workspace.root().display());
@@ -143,7 +143,7 @@ pub(super) async fn call(
         registry,
         servers: servers.clone(),
         workspace: Arc::new(workspace),
-        settings: kit::tool_settings(&app.settings),
+        settings: crate::config::tool_settings::tool_settings(&app.settings),
         sandbox: Sandbox::of_this_program(),
         services: Services {
             memory: Some(services.clone()),
@@ -158,7 +158,7 @@ pub(super) async fn call(
         permits: Permits::new(app.settings.jobs.value.initial() as usize),
         redactor: app.redactor(),
         bracket: Arc::new(CommandLine {
-            rules: kit::rules(&app.settings),
+            rules: crate::config::tool_settings::rules(&app.settings),
             grants: Mutex::default(),
             store,
             scope,
@@ -183,14 +183,14 @@ pub(super) async fn call(
     })
 }
 
-fn report(shared: &Shared, result: &crate::model::ToolResult) -> anyhow::Result<()> {
+fn report(shared: &Shared, result: &planwright_model::ToolResult) -> anyhow::Result<()> {
     let text = if shared.json {
         serde_json::to_string(result)?
     } else {
         serde_json::to_string_pretty(result)?
     };
     // JSON escapes controls by itself; what is left could still fool a terminal.
-    Out::new().line(&crate::text::clean(&text))?;
+    Out::new().line(&planwright_text::clean(&text))?;
     Ok(())
 }
 

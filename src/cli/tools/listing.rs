@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::{complain, no_tool, registry, servers_for};
 use crate::app::App;
 use crate::cli::{Exit, Out, Shared};
-use crate::kit::{self, Known};
-use crate::planning::affinity::{Affinity, Ranked, ToolProfile, features, rank, rank_correlation};
-use crate::store::ToolCallRow;
-use crate::text::{clean_line, pad_right, truncate_end};
-use crate::tools::{Effect, Registry, Rule, ToolMeta, builtin};
+use planwright_engine::tool_services::Known;
+use planwright_store::ToolCallRow;
+use planwright_text::{clean_line, pad_right, truncate_end};
+use planwright_tools::affinity::{Affinity, Ranked, ToolProfile, features, rank, rank_correlation};
+use planwright_tools::{Effect, Registry, Rule, ToolMeta, builtin};
 
 /// What a class is called in lists.
 fn class_word(effect: Effect) -> &'static str {
@@ -28,7 +28,7 @@ fn class_word(effect: Effect) -> &'static str {
 
 fn known(app: &App, registry: &Registry) -> anyhow::Result<Known> {
     let store = app.read_store()?;
-    let reader = store.as_ref().map(crate::store::Store::reader).transpose()?;
+    let reader = store.as_ref().map(planwright_store::Store::reader).transpose()?;
     Known::of(registry, app.config_dir(), reader.as_ref())
 }
 
@@ -45,7 +45,7 @@ fn scores(known: &Known, registry: &Registry, task: Option<&str>) -> BTreeMap<St
 }
 
 pub(super) async fn list(shared: &Shared, app: &App, task: Option<&str>) -> anyhow::Result<Exit> {
-    let servers = kit::servers(&app.settings);
+    let servers = crate::config::tool_settings::servers(&app.settings);
     let (registry, reports) = registry(&servers).await;
     servers.stop().await;
     complain(&reports);
@@ -97,7 +97,7 @@ pub(super) async fn show(
     let meta = tool.meta();
     let known = known(app, &registry)?;
     let ranked = scores(&known, &registry, task).remove(&meta.name);
-    let rules: Vec<String> = kit::rules(&app.settings)
+    let rules: Vec<String> = crate::config::tool_settings::rules(&app.settings)
         .iter()
         .filter(|rule| rule.tool == meta.name)
         .map(Rule::words)
@@ -114,7 +114,7 @@ pub(super) async fn show(
         return Ok(Exit::Success);
     }
     out.line(&format!("{}  version {}  {}", meta.name, meta.version, class_word(meta.effect)))?;
-    out.line(&crate::text::clean(&meta.description))?;
+    out.line(&planwright_text::clean(&meta.description))?;
     for (title, names) in [
         ("needs", &meta.prerequisites),
         ("produces", &meta.produces),

@@ -14,9 +14,8 @@ use clap::{Args, Subcommand};
 use super::session::block_on;
 use super::{Exit, Problem, Shared};
 use crate::app::App;
-use crate::kit;
-use crate::tools::mcp::{ServerReport, Servers};
-use crate::tools::{Registry, builtin};
+use planwright_tools::mcp::{ServerReport, Servers};
+use planwright_tools::{Registry, builtin};
 
 #[derive(Debug, Args)]
 pub struct ToolsArgs {
@@ -75,7 +74,7 @@ enum RulesCommand {
 }
 
 pub(super) fn tools(shared: &Shared, args: &ToolsArgs) -> anyhow::Result<Exit> {
-    crate::tools::sandbox::protect_self();
+    planwright_tools::sandbox::protect_self();
     let app = App::settings_only(shared)?;
     let app = match &args.what {
         // It finds the settings of the project itself: its workspace may be another one.
@@ -107,7 +106,7 @@ fn in_this_directory(app: &App) -> anyhow::Result<App> {
 fn in_directory(app: &App, directory: &Path) -> anyhow::Result<App> {
     let app = app.in_workspace(directory, app.read_store()?.as_ref())?;
     if let Some(notice) = app.project_notice() {
-        ask::say(&crate::text::clean_line(&notice));
+        ask::say(&planwright_text::clean_line(&notice));
     }
     Ok(app)
 }
@@ -141,5 +140,5 @@ fn no_tool(registry: &Registry, name: &str) -> anyhow::Error {
 
 /// Servers that are needed for a tool: its own, or none.
 fn servers_for(app: &App, name: &str) -> Servers {
-    kit::servers(&app.settings).only_for(name)
+    crate::config::tool_settings::servers(&app.settings).only_for(name)
 }

@@ -8,17 +8,16 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 use crate::app::App;
 use crate::cli::guard::require_person;
 use crate::cli::{Exit, Out, Problem, Shared};
-use crate::files::{self, FileLimit};
-use crate::kit;
-use crate::tools::Rule;
-use crate::tools::permission::{Matching, RuleEffect};
+use planwright_files::{self as files, FileLimit};
+use planwright_tools::Rule;
+use planwright_tools::permission::{Matching, RuleEffect};
 
 pub(super) fn list(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
     let mut out = Out::new();
-    let rules = kit::rules(&app.settings);
+    let rules = crate::config::tool_settings::rules(&app.settings);
     let configured = rules.iter().zip(&app.settings.permissions);
     for (position, (rule, configured)) in configured.enumerate() {
-        let mut words = crate::text::clean_line(&rule.words()).into_owned();
+        let mut words = planwright_text::clean_line(&rule.words()).into_owned();
         if configured.from_project {
             words.push_str(", by the project");
         }
@@ -39,7 +38,7 @@ pub(super) fn list(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
 
 pub(super) fn revoke(app: &App, number: usize) -> anyhow::Result<Exit> {
     require_person("change your rules")?;
-    let rules = kit::rules(&app.settings);
+    let rules = crate::config::tool_settings::rules(&app.settings);
     let Some(rule) = number.checked_sub(1).and_then(|position| rules.get(position)) else {
         return Err(Problem::usage(format!("there is no rule {number}"))
             .remedy("planwright tools rules list shows them")
@@ -75,7 +74,7 @@ pub(super) fn revoke(app: &App, number: usize) -> anyhow::Result<Exit> {
             return;
         }
     })?;
-    Out::new().line(&format!("no longer: {}", crate::text::clean_line(&words)))?;
+    Out::new().line(&format!("no longer: {}", planwright_text::clean_line(&words)))?;
     Ok(Exit::Success)
 }
 

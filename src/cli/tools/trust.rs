@@ -6,13 +6,13 @@ use super::{ask, complain, no_tool, registry, servers_for};
 use crate::app::App;
 use crate::cli::guard::require_person;
 use crate::cli::{Exit, Out, Problem, Shared};
-use crate::kit::StoreServices;
-use crate::model::Digest;
-use crate::store::SideWrite;
-use crate::text::reveal;
-use crate::tools::Registry;
-use crate::tools::context::Pins;
-use crate::tools::mcp::{Earlier, ToolDefinition};
+use planwright_engine::tool_services::StoreServices;
+use planwright_model::Digest;
+use planwright_store::SideWrite;
+use planwright_text::reveal;
+use planwright_tools::Registry;
+use planwright_tools::context::Pins;
+use planwright_tools::mcp::{Earlier, ToolDefinition};
 
 /// A tool as it is offered now, and what was approved of it before.
 struct Offered<'a> {
@@ -54,7 +54,7 @@ impl<'a> Offered<'a> {
                 "definition": self.definition.to_text(),
                 "difference": difference,
             });
-            out.line(&crate::text::clean_line(&row.to_string()))?;
+            out.line(&planwright_text::clean_line(&row.to_string()))?;
             return Ok(());
         }
         if self.is_approved() {
@@ -68,7 +68,7 @@ impl<'a> Offered<'a> {
         Ok(())
     }
 
-    fn to_write(&self, redactor: &crate::text::Redactor) -> SideWrite {
+    fn to_write(&self, redactor: &planwright_text::Redactor) -> SideWrite {
         // A text with a secret in it is not stored; then a change cannot show the difference.
         let text = self.definition.to_stored();
         let definition = (redactor.redact(&text) == text).then_some(text);
@@ -127,7 +127,7 @@ fn is_agreed(shared: &Shared, count: usize) -> anyhow::Result<bool> {
         return Ok(true);
     }
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
-    let tools = crate::text::units::counted(count, "tool");
+    let tools = planwright_text::units::counted(count, "tool");
     write!(std::io::stderr().lock(), "approve {tools} as shown above? [y/N] ")?;
     std::io::stderr().flush()?;
     let mut answer = String::new();

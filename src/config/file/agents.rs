@@ -4,7 +4,7 @@ use toml_edit::Item;
 
 use super::{ConfigError, Reader};
 use crate::config::agents::{AgentSettings, GateOverrides};
-use crate::model::ReasoningMode;
+use planwright_model::ReasoningMode;
 
 pub(super) const NAMES: [&str; 9] = [
     "reasoning_mode",
@@ -101,7 +101,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::read;
-    use crate::model::ReasoningMode;
+    use planwright_model::ReasoningMode;
 
     #[test]
     fn the_gate_and_the_way_of_thinking_are_set_by_name_with_or_without_prefix() {

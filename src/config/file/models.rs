@@ -3,7 +3,7 @@
 use toml_edit::{Item, TableLike};
 
 use super::{ConfigError, Reader};
-use crate::config::models::{
+use planwright_llm::settings::{
     LimitSettings, ModelSettings, PriceSettings, ProviderSettings, RoleSettings,
 };
 
@@ -119,7 +119,7 @@ impl Reader<'_> {
             path: self.path.to_owned(),
             line: self.line(item),
             name: name.to_owned(),
-            nearest: crate::text::nearest(written, known.iter().copied()).map(str::to_owned),
+            nearest: planwright_text::nearest(written, known.iter().copied()).map(str::to_owned),
         }
     }
 

@@ -4,7 +4,7 @@ use toml_edit::Item;
 
 use super::{ConfigError, Reader};
 use crate::config::planning::PlanningSettings;
-use crate::model::PolicyOverride;
+use planwright_model::PolicyOverride;
 
 /// The names at the top level of the file.
 pub(super) const NAMES: [&str; 12] = [

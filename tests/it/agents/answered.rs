@@ -4,17 +4,17 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use planwright::engine::resume::{Leftovers, TakeUp, first_events};
-use planwright::engine::{self, EngineOptions, Inlet, Job, Port, Runner};
-use planwright::event::{
+use planwright_engine::resume::{Leftovers, TakeUp, first_events};
+use planwright_engine::{self as engine, EngineOptions, Inlet, Job, Port, Runner};
+use planwright_model::event::{
     AgentEvent, ApprovalEvent, CallOutcome, CloseReason, Command, Event, Record, TaskEvent,
 };
-use planwright::model::{
+use planwright_model::{
     Plan, Request, RequestId, RequestKind, RunKind, SessionId, TaskId, TaskNode,
 };
-use planwright::state::{RunPhase, SessionState, TaskStatus};
-use planwright::store::{Batch, Row};
-use planwright::tools::process::{CallReport, Reports};
+use planwright_state::{RunPhase, SessionState, TaskStatus};
+use planwright_store::{Batch, Row};
+use planwright_tools::process::{CallReport, Reports};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -108,7 +108,7 @@ async fn whole() -> Vec<Record> {
     let (options, _) = options(&bench);
     let mut first = approved(chain());
     let hash = chain().digest().unwrap();
-    first.push(planwright::event::RunEvent::Started { hash, jobs: 1 }.into());
+    first.push(planwright_model::event::RunEvent::Started { hash, jobs: 1 }.into());
     let journal = bench.store.acquire(&bench.id).unwrap();
     let handle = engine::start(journal, SessionState::default(), first, options);
     let done = |state: &SessionState| matches!(state.run.phase, RunPhase::Finished { .. });
@@ -127,7 +127,7 @@ async fn an_answered_task_is_completed_from_whichever_event_on_the_journal_ends(
     let concluded =
         position(&records, |event| matches!(event, Event::Agent(AgentEvent::Concluded { .. })));
     let finished = position(&records, |event| {
-        matches!(event, Event::Run(planwright::event::RunEvent::Finished { .. }))
+        matches!(event, Event::Run(planwright_model::event::RunEvent::Finished { .. }))
     });
     for cut in concluded + 1..=finished {
         let last = &records[cut - 1].event;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use planwright::engine::{self, EngineOptions, Inlet, Job, Port, Runner};
-use planwright::event::{CallOutcome, CloseReason, Command, RunEvent};
-use planwright::model::{
+use planwright_engine::{self as engine, EngineOptions, Inlet, Job, Port, Runner};
+use planwright_model::event::{CallOutcome, CloseReason, Command, RunEvent};
+use planwright_model::{
     Choice, ChoiceAction, Plan, Request, RequestId, RequestKind, RunKind, SessionId, TaskNode,
 };
-use planwright::state::{RunPhase, SessionState, TaskStatus};
-use planwright::tools::process::{CallReport, Reports};
+use planwright_state::{RunPhase, SessionState, TaskStatus};
+use planwright_tools::process::{CallReport, Reports};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 

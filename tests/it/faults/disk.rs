@@ -9,7 +9,7 @@ use std::process::Output;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use planwright::store::{Depth, OpenMode, Store};
+use planwright_store::{Depth, OpenMode, Store};
 use serde_json::Value;
 
 use super::shim::{Fault, count};

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
-use planwright::event::RiskClass;
-use planwright::model::{Autonomy, CallId, Digest};
-use planwright::text::Redactor;
-use planwright::tools::context::Progress;
-use planwright::tools::mcp::Servers;
-use planwright::tools::permission::PlanGrant;
-use planwright::tools::sandbox::Sandbox;
-use planwright::tools::{
+use planwright_model::event::RiskClass;
+use planwright_model::{Autonomy, CallId, Digest};
+use planwright_text::Redactor;
+use planwright_tools::context::Progress;
+use planwright_tools::mcp::Servers;
+use planwright_tools::permission::PlanGrant;
+use planwright_tools::sandbox::Sandbox;
+use planwright_tools::{
     Bracket, Conclusion, Intent, Parts, PermissionAnswer, PermissionAsk, Permits, Services,
     Standing, ToolCall, ToolSettings, Toolbox, Workspace, builtin,
 };

@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use planwright::model::Seq;
-use planwright::store::{OpenMode, Store};
+use planwright_model::Seq;
+use planwright_store::{OpenMode, Store};
 
 use super::times;
 use crate::program::{DIAMOND, Place};
@@ -106,7 +106,7 @@ fn an_empty_database_file_is_refused_by_every_command_and_left_alone() {
 }
 
 /// Every session of a store, with all of its events.
-fn journals(data: &std::path::Path) -> Vec<(String, Vec<planwright::store::Row>)> {
+fn journals(data: &std::path::Path) -> Vec<(String, Vec<planwright_store::Row>)> {
     let store = Store::open(data, OpenMode::ReadOnly).unwrap();
     let reader = store.reader().unwrap();
     let mut all: Vec<_> = store
@@ -126,17 +126,17 @@ fn journals(data: &std::path::Path) -> Vec<(String, Vec<planwright::store::Row>)
 fn sealed_and_live(place: &Place) -> Vec<u8> {
     let (_, rows) = journals(&place.data()).pop().unwrap();
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
-    let id = planwright::model::SessionId::new("copy");
-    let new = planwright::store::NewSession {
+    let id = planwright_model::SessionId::new("copy");
+    let new = planwright_store::NewSession {
         id: id.clone(),
         created_at: rows[0].at,
         format: 1,
         parent: None,
-        summary: planwright::store::SessionSummary::default(),
+        summary: planwright_store::SessionSummary::default(),
     };
     store.create_session(new).unwrap();
     let journal = store.acquire(&id).unwrap();
-    journal.append_blocking(planwright::store::Batch::of(rows)).unwrap().wait().unwrap();
+    journal.append_blocking(planwright_store::Batch::of(rows)).unwrap().wait().unwrap();
     let compact = place.dir.path().join("compact.db");
     let connection = rusqlite::Connection::open(place.data().join("planwright.db")).unwrap();
     connection.execute("VACUUM INTO ?", [compact.to_str().unwrap()]).unwrap();

@@ -142,7 +142,7 @@ fn secrets_in_texts_and_arguments_are_refused_or_covered() {
 #[test]
 fn secrets_are_found_and_source_code_is_left_alone() {
     const EACH: usize = 300;
-    let redactor = planwright::text::Redactor::default();
+    let redactor = planwright_text::Redactor::default();
     let mut random = Random(1_015);
     for shape in SHAPES {
         let found = (0..EACH)

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 
-use planwright::engine::{self, EngineOptions};
-use planwright::model::SessionId;
-use planwright::store::{Depth, NewSession, OpenMode, SessionSummary, Store};
+use planwright_engine::{self as engine, EngineOptions};
+use planwright_model::SessionId;
+use planwright_store::{Depth, NewSession, OpenMode, SessionSummary, Store};
 
 use super::times;
 use crate::crash::effects;
@@ -121,7 +121,7 @@ fn a_watcher_sees_the_whole_run_of_another_process() {
     assert_eq!(output.status.code(), Some(0), "{words}");
     let events = String::from_utf8_lossy(&output.stdout).lines().count();
     reader
-        .scan(&id, planwright::model::Seq(1)..=planwright::model::Seq(u64::MAX), None, |_| {
+        .scan(&id, planwright_model::Seq(1)..=planwright_model::Seq(u64::MAX), None, |_| {
             seen += 1;
             std::ops::ControlFlow::Continue(())
         })
@@ -155,7 +155,7 @@ async fn a_plan_of_a_thousand_tasks_runs_with_3_16_and_64_jobs() {
         let script = Script::new(&[]);
         let busiest = script.busiest();
         let handle = bench.start(script, jobs, approved(plan(&tasks)));
-        let run = planwright::event::Command::Run { by: planwright::model::Actor::Person };
+        let run = planwright_model::event::Command::Run { by: planwright_model::Actor::Person };
         handle.commands.send(run).await.unwrap();
         let mut head = handle.head.clone();
         // The start of the session, and four events a task at least.
@@ -188,8 +188,8 @@ async fn sixty_four_sessions_at_once_in_one_process_come_to_their_ends() {
         let first = approved(plan(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"])]));
         let options = EngineOptions::with(Arc::new(Script::new(&[])));
         let handle =
-            engine::start(journal, planwright::state::SessionState::default(), first, options);
-        let run = planwright::event::Command::Run { by: planwright::model::Actor::Person };
+            engine::start(journal, planwright_state::SessionState::default(), first, options);
+        let run = planwright_model::event::Command::Run { by: planwright_model::Actor::Person };
         handle.commands.send(run).await.unwrap();
         handles.push(handle);
     }
@@ -199,9 +199,11 @@ async fn sixty_four_sessions_at_once_in_one_process_come_to_their_ends() {
         let waiting = async {
             loop {
                 head.borrow_and_update();
-                let source =
-                    planwright::replay::JournalSource::new(store.reader().unwrap(), id.clone());
-                let mut history = planwright::replay::History::new(source);
+                let source = planwright_store::replay_journal::JournalSource::new(
+                    store.reader().unwrap(),
+                    id.clone(),
+                );
+                let mut history = planwright_state::replay::History::new(source);
                 let last = history.head().unwrap();
                 let state = history.state_at(last).unwrap();
                 if state.tasks.counts().done == 4 {

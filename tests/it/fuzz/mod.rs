@@ -10,15 +10,15 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use planwright::config::Settings;
-use planwright::llm::recorded::Cassette;
-use planwright::planning::controller::parse_reply;
-use planwright::planning::export::read_ical;
-use planwright::planning::offline::{Goal, Library, Source, Today};
-use planwright::planning::plan_file::{Format, parse, write_toml};
-use planwright::planning::{policy_words, wishes};
-use planwright::tools::web::{address, html};
-use planwright::tools::{WebSettings, permission, schema};
-use planwright::tui::{KeyOverrides, Theme, check_keys};
+use planwright_drafting::controller::parse_reply;
+use planwright_drafting::offline::{Goal, Library, Source, Today};
+use planwright_drafting::{policy_words, wishes};
+use planwright_llm::recorded::Cassette;
+use planwright_plan::export::read_ical;
+use planwright_plan::plan_file::{Format, parse, write_toml};
+use planwright_tools::web::{address, html};
+use planwright_tools::{WebSettings, permission, schema};
+use planwright_tui::{KeyOverrides, Theme, check_keys};
 use proptest::prelude::*;
 
 use mutate::mutated;
@@ -61,11 +61,11 @@ fn use_plan(text: &str, format: Format) {
         Ok(again) => assert_eq!(again.plan.digest().unwrap(), file.plan.digest().unwrap()),
         Err(error) => panic!("what was read cannot be read again: {error}\n{written}"),
     }
-    let _ = planwright::planning::export::graph_flowchart(&file.plan);
-    let _ = planwright::planning::export::graph_dot(&file.plan);
+    let _ = planwright_plan::export::graph_flowchart(&file.plan);
+    let _ = planwright_plan::export::graph_dot(&file.plan);
     let first_day = jiff::civil::date(2026, 6, 1);
-    let here = planwright::planning::schedule::Here { tz: "UTC".to_owned(), first_day };
-    let _ = planwright::planning::schedule::schedule_plan_file(&file.plan, &here);
+    let here = planwright_plan::plan_schedule::Here { tz: "UTC".to_owned(), first_day };
+    let _ = planwright_plan::plan_schedule::schedule_plan_file(&file.plan, &here);
 }
 
 proptest! {
@@ -193,8 +193,8 @@ proptest! {
 
     #[test]
     fn events_of_a_journal(text in mutated(sessions::events().to_vec())) {
-        if let Ok(event) = planwright::event::Event::decode(text.as_bytes()) {
-            let again = planwright::event::Event::decode(&event.encode().unwrap()).unwrap();
+        if let Ok(event) = planwright_model::event::Event::decode(text.as_bytes()) {
+            let again = planwright_model::event::Event::decode(&event.encode().unwrap()).unwrap();
             prop_assert_eq!(again, event);
         }
     }

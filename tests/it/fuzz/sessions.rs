@@ -4,16 +4,16 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use planwright::event::Record;
-use planwright::exchange::{foreign, html, jsonl, otlp, report, traces};
-use planwright::model::{MicroDollars, PlanOutline, Seq, SessionId};
-use planwright::replay::{History, MemorySource};
-use planwright::state::SessionState;
-use planwright::state::result::ExecutionResult;
-use planwright::state::verify::Verification;
-use planwright::store::Incoming;
-use planwright::text::Redactor;
-use planwright::tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use planwright_model::event::Record;
+use planwright_model::{MicroDollars, PlanOutline, Seq, SessionId};
+use planwright_state::SessionState;
+use planwright_state::replay::{History, MemorySource};
+use planwright_state::result::ExecutionResult;
+use planwright_state::verify::Verification;
+use planwright_store::Incoming;
+use planwright_store::exchange::{foreign, html, jsonl, otlp, report, traces};
+use planwright_text::Redactor;
+use planwright_tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -133,7 +133,7 @@ fn taken_in(path: &Path) -> Option<Vec<Record>> {
     let mut records = Vec::new();
     while let Some(arrival) = incoming.next().ok()? {
         let row = arrival.row;
-        let event = planwright::event::Event::decode(&row.payload).ok()?;
+        let event = planwright_model::event::Event::decode(&row.payload).ok()?;
         records.push(Record { seq: row.seq, at: row.at, event });
     }
     let _ = incoming.summary();

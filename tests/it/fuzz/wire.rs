@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use planwright::llm::transport::{Limits, RetryPolicy};
-use planwright::tools::mcp::Servers;
-use planwright::tools::{McpReach, McpServer, Registry};
+use planwright_llm::transport::{Limits, RetryPolicy};
+use planwright_tools::mcp::Servers;
+use planwright_tools::{McpReach, McpServer, Registry};
 use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};

@@ -1,10 +1,10 @@
 //! Money: estimated before a call, booked after it, never beyond a cap.
 
-use planwright::config::models::PriceSettings;
-use planwright::config::{Origin, Sourced};
-use planwright::llm::cost::{Ceiling, Ledger, Pricing};
-use planwright::llm::ignore_deltas;
-use planwright::model::MicroDollars;
+use planwright_llm::cost::{Ceiling, Ledger, Pricing};
+use planwright_llm::ignore_deltas;
+use planwright_llm::settings::PriceSettings;
+use planwright_model::MicroDollars;
+use planwright_model::setting::{SettingOrigin, Sourced};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -13,10 +13,10 @@ use super::server::{Act, Server};
 use super::wire::{self, Format};
 
 /// Ten dollars for a million tokens: a hundredth of a cent each.
-fn priced(server: &Server) -> planwright::llm::provider::Models {
+fn priced(server: &Server) -> planwright_llm::provider::Models {
     let mut settings = wire::settings(Format::OpenAi, server);
     let value = PriceSettings { input: 10.0, output: 10.0, cached: None, cache_write: None };
-    settings.prices.insert("m".into(), Sourced { value, origin: Origin::BuiltIn });
+    settings.prices.insert("m".into(), Sourced { value, origin: SettingOrigin::BuiltIn });
     let (limits, retry) = wire::quick();
     wire::models_with(settings, limits, retry)
 }
@@ -69,7 +69,7 @@ async fn asking_again_is_paid_for_and_stopped_by_the_cap_as_well() {
     let mut request = question();
     request.max_output_tokens = Some(300);
     request.output_schema =
-        Some(planwright::llm::OutputSchema { name: "x".into(), schema: json!({"type": "object"}) });
+        Some(planwright_llm::OutputSchema { name: "x".into(), schema: json!({"type": "object"}) });
     let error =
         dialogue.ask_json(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.code, "cap_reached", "{error:?}");

@@ -1,7 +1,7 @@
 //! Where servers that speak `OpenAI`'s dialect depart from it, each case as it was found on a real one.
 
-use planwright::llm::cost::Ledger;
-use planwright::llm::{Message, OutputSchema, ToolCall, ignore_deltas};
+use planwright_llm::cost::Ledger;
+use planwright_llm::{Message, OutputSchema, ToolCall, ignore_deltas};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use planwright::llm::transport::{Limits, RetryPolicy};
-use planwright::llm::{LanguageModel, ModelError};
-use planwright::model::Category;
+use planwright_llm::transport::{Limits, RetryPolicy};
+use planwright_llm::{LanguageModel, ModelError};
+use planwright_model::Category;
 
 use super::server::{Act, Piece, Server, send};
 use super::wire::{self, ALL, Format};

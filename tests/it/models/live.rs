@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use planwright::config::{ModelSettings, Origin, Sourced};
-use planwright::llm::cost::Ledger;
-use planwright::llm::notebook::MemoryNotebook;
-use planwright::llm::protocol::{Dialogue, ProtocolChoice};
-use planwright::llm::provider::Models;
-use planwright::llm::{GenerateRequest, Message, OutputSchema, ToolChoice, ignore_deltas};
+use planwright_llm::cost::Ledger;
+use planwright_llm::notebook::MemoryNotebook;
+use planwright_llm::protocol::{Dialogue, ProtocolChoice};
+use planwright_llm::provider::Models;
+use planwright_llm::settings::ModelSettings;
+use planwright_llm::{GenerateRequest, Message, OutputSchema, ToolChoice, ignore_deltas};
+use planwright_model::setting::{SettingOrigin, Sourced};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{ask, text_of, with_tool};
 
-async fn live() -> (Models, Arc<dyn planwright::llm::LanguageModel>) {
+async fn live() -> (Models, Arc<dyn planwright_llm::LanguageModel>) {
     let url = std::env::var("PLANWRIGHT_LIVE_URL").expect("PLANWRIGHT_LIVE_URL names the server");
     let settings = ModelSettings {
-        provider: Sourced { value: url.clone(), origin: Origin::BuiltIn },
+        provider: Sourced { value: url.clone(), origin: SettingOrigin::BuiltIn },
         ..ModelSettings::default()
     };
     let models = Models::new(settings, Arc::new(MemoryNotebook::default()));

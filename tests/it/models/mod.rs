@@ -14,7 +14,7 @@ pub mod wire;
 
 use std::sync::{Arc, Mutex};
 
-use planwright::llm::{
+use planwright_llm::{
     Delta, GenerateRequest, Generated, LanguageModel, Message, ModelError, ToolSpec,
 };
 use serde_json::json;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use planwright::llm::cost::Ledger;
-use planwright::llm::{Delta, Finish, OutputSchema, Usage, ignore_deltas};
+use planwright_llm::cost::Ledger;
+use planwright_llm::{Delta, Finish, OutputSchema, Usage, ignore_deltas};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

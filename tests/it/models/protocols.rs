@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use planwright::llm::cost::Ledger;
-use planwright::llm::notebook::{FileNotebook, Notebook, key};
-use planwright::llm::offline::{Offline, OfflineAnswer};
-use planwright::llm::protocol::{Dialogue, Protocol, ProtocolChoice};
-use planwright::llm::provider::Models;
-use planwright::llm::{
+use planwright_llm::cost::Ledger;
+use planwright_llm::notebook::{FileNotebook, Notebook, key};
+use planwright_llm::offline::{Offline, OfflineAnswer};
+use planwright_llm::protocol::{Dialogue, Protocol, ProtocolChoice};
+use planwright_llm::provider::Models;
+use planwright_llm::{
     GenerateRequest, JsonSupport, OutputSchema, ToolCall, ToolChoice, ignore_deltas,
 };
 use serde_json::{Value, json};
@@ -65,8 +65,8 @@ async fn a_conversation_with_results_is_retold_in_the_text_protocol() {
     let call =
         ToolCall { id: "c".into(), name: "file.read".into(), arguments: json!({"path": "a"}) };
     let mut request = with_tool();
-    request.messages.push(planwright::llm::Message::calls("let me look", [call.clone()]));
-    request.messages.push(planwright::llm::Message::result(&call, "hello"));
+    request.messages.push(planwright_llm::Message::calls("let me look", [call.clone()]));
+    request.messages.push(planwright_llm::Message::result(&call, "hello"));
     let reply = dialogue.reply(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.calls.len()), ("it says hello", 0));
     let sent = server.bodies()[0]["messages"].clone();
@@ -182,6 +182,6 @@ async fn the_offline_model_speaks_the_same_protocol() {
     assert_eq!(reply.calls[0].arguments, json!({"path": "Say hello."}));
     assert_eq!(
         (reply.cost.money, reply.text.as_str()),
-        (Some(planwright::model::MicroDollars::ZERO), "looking")
+        (Some(planwright_model::MicroDollars::ZERO), "looking")
     );
 }

@@ -1,10 +1,11 @@
 //! Well-formed answers in the three wire formats.
 
-use planwright::config::models::ProviderSettings;
-use planwright::config::{ModelSettings, Origin, Sourced};
-use planwright::llm::notebook::MemoryNotebook;
-use planwright::llm::provider::Models;
-use planwright::llm::transport::{Limits, RetryPolicy};
+use planwright_llm::notebook::MemoryNotebook;
+use planwright_llm::provider::Models;
+use planwright_llm::settings::ModelSettings;
+use planwright_llm::settings::ProviderSettings;
+use planwright_llm::transport::{Limits, RetryPolicy};
+use planwright_model::setting::{SettingOrigin, Sourced};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -190,7 +191,7 @@ pub fn settings(format: Format, server: &Server) -> ModelSettings {
         ..ProviderSettings::default()
     };
     let mut settings = ModelSettings::default();
-    settings.providers.insert("mock".to_owned(), Sourced { value, origin: Origin::BuiltIn });
+    settings.providers.insert("mock".to_owned(), Sourced { value, origin: SettingOrigin::BuiltIn });
     settings
 }
 

@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use planwright::tools::sandbox::{ARGV0, Homes, Profile};
+use planwright_tools::sandbox::{ARGV0, Homes, Profile};
 use serde_json::{Value, json};
 
 use crate::tools::PROGRAM;

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use planwright::model::Seq;
-use planwright::store::{Batch, OpenMode, Store};
+use planwright_model::Seq;
+use planwright_store::{Batch, OpenMode, Store};
 
 use super::{Point, Random, kill, require_sound, rows, start};
 use crate::program::{DIAMOND, Place};

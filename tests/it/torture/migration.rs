@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use planwright::model::Seq;
-use planwright::store::{OpenMode, Row, Store};
+use planwright_model::Seq;
+use planwright_store::{OpenMode, Row, Store};
 use rusqlite::Connection;
 
 use super::{Point, Random, kill, require_sound, rows, start};
 use crate::program::{DIAMOND, Place};
 
-const FIRST: &str = include_str!("../../../src/store/migrations/0001_journal.sql");
+const FIRST: &str = include_str!("../../../crates/store/src/migrations/0001_journal.sql");
 
 /// A database of the first version with a plan that waits for its approval.
 struct Base {

@@ -18,8 +18,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use planwright::model::Seq;
-use planwright::store::{Depth, OpenMode, Row, Store};
+use planwright_model::Seq;
+use planwright_store::{Depth, OpenMode, Row, Store};
 
 use crate::program::Place;
 

@@ -1,0 +1,173 @@
+//! Agents at work in tasks: the planner says what is to be done, the executor how, the coordinator does it.
+//!
+//! A run of [`AgentKit::run`] is one attempt at a task. Everything it does is said as an [`AgentEvent`]; every call goes
+//! through the [`Toolbox`], which asks, journals and limits; what tools bring back is data in prompts and never an
+//! instruction. What is needed to go on after an interruption is folded from the same events
+//! ([`AgentProgress`]).
+
+mod acting;
+mod asking;
+mod assets;
+mod choosing;
+pub mod clock;
+mod docs;
+mod edges;
+mod executor;
+mod finishing;
+mod framing;
+mod mouth;
+mod offers;
+mod offline;
+mod pace;
+mod planner;
+mod prompts;
+mod run;
+mod subtasks;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex};
+
+pub use asking::ABILITIES;
+pub use assets::Assets;
+pub use choosing::is_set_up;
+pub use finishing::needs_model;
+pub use mouth::Joined;
+pub use offline::{NEEDS_MODEL, offline_model};
+pub use prompts::{Prompt, Prompts};
+pub use run::TASK_CAP;
+pub use subtasks::{AgentSubtasks, SharedSay, SubtaskParts};
+
+use crate::clock::Clock;
+use planwright_drafting::executor::{Recipes, TaskTypes};
+use planwright_drafting::gate::GatePolicy;
+use planwright_llm::protocol::Dialogue;
+pub use planwright_model::ReasoningMode;
+use planwright_model::event::AgentEvent;
+use planwright_model::{Failure, Limits, TaskId, TaskNode};
+use planwright_state::AgentProgress;
+use planwright_tools::Toolbox;
+use planwright_tools::affinity::Ranked;
+use planwright_tools::context::HeldPermit;
+
+/// The numbers an agent works by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentLimits {
+    pub react_max_iterations: u32,
+    pub planner_rounds: u32,
+    pub lookups_per_step: u32,
+    /// How much of an older result the model reads again.
+    pub result_char_limit: usize,
+    /// How many rounds of proposal, critique and synthesis there are at most.
+    pub loops: u32,
+    /// A model judges exit criteria at most once in so many iterations, and at the end.
+    pub judge_every: u32,
+    /// How many requests to models one attempt may make.
+    pub max_requests: u32,
+}
+
+impl Default for AgentLimits {
+    fn default() -> Self {
+        Self::of(&Limits::default())
+    }
+}
+
+impl AgentLimits {
+    pub fn of(limits: &Limits) -> Self {
+        Self {
+            react_max_iterations: limits.react_max_iterations,
+            planner_rounds: limits.planner_rounds,
+            lookups_per_step: 12,
+            result_char_limit: limits.result_char_limit as usize,
+            loops: 3,
+            judge_every: 3,
+            max_requests: limits.agent_max_requests_per_task,
+        }
+    }
+}
+
+/// What came of a task that this one builds on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DependencyResult {
+    pub task: TaskId,
+    pub title: String,
+    /// `done`, `skipped` and the like.
+    pub outcome: String,
+    pub answer: String,
+}
+
+/// One attempt at a task.
+#[derive(Clone, Debug)]
+pub struct AgentJob {
+    pub task: Arc<TaskNode>,
+    pub attempt: u32,
+    /// What the whole plan is for.
+    pub goal: Option<String>,
+    pub context: Vec<DependencyResult>,
+    /// Where an interrupted attempt stood.
+    pub past: Option<AgentProgress>,
+    /// Tools by how well they fit, best first.
+    pub affinity: Vec<Ranked>,
+    /// Further iterations that the person granted at a cap.
+    pub granted: u32,
+    /// The gate as the person set it for the session, where they did.
+    pub gate: Option<GatePolicy>,
+    /// The permit the task holds, which nested work may borrow.
+    pub held: HeldPermit,
+}
+
+impl AgentJob {
+    pub fn new(task: Arc<TaskNode>, attempt: u32) -> Self {
+        Self {
+            task,
+            attempt,
+            goal: None,
+            context: Vec::new(),
+            past: None,
+            affinity: Vec::new(),
+            granted: 0,
+            gate: None,
+            held: HeldPermit::default(),
+        }
+    }
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentEnd {
+    /// The final answer, or why there is none.
+    pub result: Result<String, Failure>,
+    pub tokens: u64,
+}
+
+/// What agents work with. Cheap to clone and shared by all tasks of a session.
+#[derive(Clone)]
+pub struct AgentKit {
+    /// The executor's model.
+    pub dialogue: Arc<Dialogue>,
+    pub planner: Arc<Dialogue>,
+    pub judge: Arc<Dialogue>,
+    pub summarizer: Arc<Dialogue>,
+    pub toolbox: Toolbox,
+    pub types: Arc<TaskTypes>,
+    pub prompts: Arc<Prompts>,
+    pub recipes: Arc<Recipes>,
+    pub limits: AgentLimits,
+    pub reasoning_mode: ReasoningMode,
+    pub gate: GatePolicy,
+    pub clock: Clock,
+    /// The number of the last question put to a model.
+    pub next_ask: Arc<AtomicU32>,
+    /// Held while a question gets its number and is said, so that numbers are said in order.
+    pub asking: Arc<Mutex<()>>,
+}
+
+impl std::fmt::Debug for AgentKit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AgentKit").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+/// Where an agent says what happens.
+pub type Say<'a> = &'a (dyn Fn(AgentEvent) + Send + Sync);

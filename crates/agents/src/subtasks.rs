@@ -1,0 +1,259 @@
+//! Subtasks with a model: what `explore_context` and `parallel_execute` hand on is done by a small loop of its own.
+//!
+//! A subtask sees only the tools that its filter lets pass, calls them through the call it is part of, and cannot
+//! start what started it.
+
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::asking::{Asker, Question};
+use super::choosing::DONE;
+use super::framing::{RULE, framed, rendered};
+use super::mouth::{Mouth, StepWords};
+use super::pace::RequestPace;
+use super::{AgentKit, Prompts};
+use crate::clock::Clock;
+use planwright_drafting::executor::recipe::compact;
+use planwright_drafting::executor::{Prdv, Recipe, Recipes, rules::identity};
+use planwright_llm::cost::tokens::of_text;
+use planwright_llm::protocol::Dialogue;
+use planwright_llm::{GenerateRequest, Message, ToolCall, ToolSpec};
+use planwright_model::event::AgentEvent;
+use planwright_model::{Category, Digest, Failure, ToolResult};
+use planwright_state::AgentProgress;
+use planwright_tools::{SubtaskRequest, Subtasks, ToolContext};
+
+/// How often a subtask may act before it must answer.
+const ROUNDS: u32 = 6;
+/// How many calls are taken from one answer.
+const CALLS: usize = 4;
+
+/// Where subtasks say what happens; it outlives any single task.
+pub type SharedSay = Arc<dyn Fn(AgentEvent) + Send + Sync>;
+
+/// Runs subtasks with the executor's model.
+pub struct AgentSubtasks {
+    pub(super) dialogue: Arc<Dialogue>,
+    prompts: Arc<Prompts>,
+    recipes: Arc<Recipes>,
+    pub(super) clock: Clock,
+    pub(super) next_ask: Arc<AtomicU32>,
+    pub(super) asking: Arc<Mutex<()>>,
+    pub(super) say: SharedSay,
+    model: String,
+}
+
+impl std::fmt::Debug for AgentSubtasks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AgentSubtasks").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+/// What a subtask is made with, apart from the toolbox: that one is made with the subtasks.
+#[derive(Clone)]
+pub struct SubtaskParts {
+    pub dialogue: Arc<Dialogue>,
+    pub prompts: Arc<Prompts>,
+    pub recipes: Arc<Recipes>,
+    pub clock: Clock,
+    pub next_ask: Arc<AtomicU32>,
+    pub asking: Arc<Mutex<()>>,
+    pub say: SharedSay,
+}
+
+impl std::fmt::Debug for SubtaskParts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SubtaskParts").finish_non_exhaustive()
+    }
+}
+
+impl AgentSubtasks {
+    pub fn new(parts: SubtaskParts) -> Self {
+        let info = parts.dialogue.model().info();
+        let model = format!("{}/{}", info.provider, info.model);
+        let SubtaskParts { dialogue, prompts, recipes, clock, next_ask, asking, say } = parts;
+        Self { dialogue, prompts, recipes, clock, next_ask, asking, say, model }
+    }
+
+    async fn work(&self, request: &SubtaskRequest, context: &ToolContext) -> ToolResult {
+        let call = &context.call;
+        let say = |event: AgentEvent| (self.say)(event);
+        let mouth = Mouth::new(
+            (call.task.clone(), call.attempt),
+            "subtask",
+            &say,
+            self.clock.clone(),
+            context.toolbox.redactor().clone(),
+            AgentProgress::default(),
+        );
+        let asker = Asker {
+            mouth: &mouth,
+            next_ask: &self.next_ask,
+            asking: &self.asking,
+            cancel: &context.cancel,
+            unread: Mutex::default(),
+            // Its own rounds bound it.
+            pace: RequestPace::new(u32::MAX),
+        };
+        let recipe = self.recipes.or_usual("subtask");
+        let tools = specs(context);
+        let mut seen: Vec<(String, String)> = Vec::new();
+        let mut failed: Vec<Digest> = Vec::new();
+        for round in 1..=ROUNDS {
+            let last = round == ROUNDS;
+            let asked = self.prompt(recipe, request, &seen, if last { &[] } else { &tools });
+            let question =
+                Question { dialogue: &self.dialogue, purpose: "subtask", request: &asked };
+            let answered = match asker.reply(question).await {
+                Ok(answered) => answered,
+                Err(error) => return ToolResult::failure(&(&error).into()),
+            };
+            let done = answered.calls.iter().find(|call| call.name == DONE);
+            if done.is_some() || answered.calls.is_empty() {
+                let said = done.and_then(|call| call.arguments.get("answer")?.as_str());
+                return answer(said.unwrap_or(&answered.text), &seen, &mouth);
+            }
+            for call in answered.calls.iter().take(CALLS) {
+                self.act(call, context, &mouth, (&mut seen, &mut failed)).await;
+            }
+        }
+        unanswered()
+    }
+
+    async fn act(
+        &self,
+        call: &ToolCall,
+        context: &ToolContext,
+        mouth: &Mouth<'_>,
+        (seen, failed): (&mut Vec<(String, String)>, &mut Vec<Digest>),
+    ) {
+        let label = format!("{} {}", call.name, call.arguments);
+        let same = identity(&call.name, &call.arguments);
+        if failed.contains(&same) {
+            seen.push((label, "not made: it failed with the same arguments before".to_owned()));
+            return;
+        }
+        let mut words = StepWords::new(label.clone(), Prdv::Research)
+            .with("call", seen.len() as u32 + 1)
+            .with("purpose", "lookup");
+        (words.tool, words.input) = (Some(call.name.clone()), Some(call.arguments.clone()));
+        mouth.acted(words);
+        let finished = context.nested(&call.name, call.arguments.clone()).await;
+        let text = rendered(&finished.result);
+        if !finished.result.ok {
+            failed.push(same);
+        }
+        let mut words = StepWords::new(planwright_state::agents::cut(&text, 1500), Prdv::Research)
+            .with("ok", finished.result.ok);
+        words.tool = Some(call.name.clone());
+        words.confidence = Some(finished.result.confidence);
+        mouth.observed(words);
+        seen.push((label, text));
+    }
+
+    fn prompt(
+        &self,
+        recipe: &Recipe,
+        request: &SubtaskRequest,
+        seen: &[(String, String)],
+        tools: &[ToolSpec],
+    ) -> GenerateRequest {
+        let system = self.prompts.get("executor/subtask.md").map_or("", |prompt| &prompt.text);
+        let room = recipe.token_budget.input_docs;
+        let mut text = format!("## Task\n{}\n\n{RULE}", request.description);
+        for (at, input) in request.inputs.iter().enumerate() {
+            let most = room / 3 / request.inputs.len() as u64;
+            let input = compact(input, most, of_text).unwrap_or_else(|| input.clone());
+            let _ = write!(text, "\n{}", framed(&format!("from subtask {}", at + 1), &input));
+        }
+        for (label, found) in seen {
+            let most = room / 2 / seen.len() as u64;
+            let found = compact(found, most, of_text).unwrap_or_else(|| found.clone());
+            let label = planwright_text::clean_line(label).replace(['<', '>'], "'");
+            let label = planwright_state::agents::cut(&label, 200);
+            let _ = write!(text, "\n{}", framed(&label, &found));
+        }
+        if tools.is_empty() {
+            text.push_str("\n\nNo calls are left: answer now with what you have.");
+        }
+        let mut asked = GenerateRequest::new(vec![Message::system(system), Message::user(text)]);
+        asked.tools = tools.to_vec();
+        asked.cacheable_prefix = 1;
+        asked.max_output_tokens = u32::try_from(recipe.token_budget.output).ok();
+        asked
+    }
+}
+
+/// The tools that the subtask's filter lets pass, and the way to end.
+fn specs(context: &ToolContext) -> Vec<ToolSpec> {
+    let mut specs: Vec<ToolSpec> = context
+        .toolbox
+        .registry()
+        .describe(&context.filter)
+        .into_iter()
+        .map(|tool| ToolSpec {
+            name: tool.name,
+            description: tool.description,
+            schema: tool.schema,
+        })
+        .collect();
+    specs.push(ToolSpec {
+        name: DONE.to_owned(),
+        description: "Say that the subtask is done, with the answer.".to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {"answer": {"type": "string"}},
+            "required": ["answer"],
+        }),
+    });
+    specs
+}
+
+fn answer(text: &str, seen: &[(String, String)], mouth: &Mouth<'_>) -> ToolResult {
+    if text.trim().is_empty() {
+        return unanswered();
+    }
+    let text = mouth.redactor.redact(text).into_owned();
+    let sources: Vec<Value> = seen.iter().map(|(label, _)| json!(label)).collect();
+    // Words that rest on nothing that was looked at are worth less.
+    let sure = if seen.is_empty() { 0.4 } else { 0.8 };
+    ToolResult::success(json!({ "answer": text, "looked_at": sources })).sure(sure)
+}
+
+fn unanswered() -> ToolResult {
+    let message = format!("no answer after {ROUNDS} rounds");
+    ToolResult::failure(&Failure::new("no_answer", Category::Recoverable, message))
+}
+
+impl Subtasks for AgentSubtasks {
+    fn run<'a>(
+        &'a self,
+        request: &'a SubtaskRequest,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolResult> {
+        Box::pin(self.work(request, context))
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+}
+
+impl AgentKit {
+    /// The parts that subtasks share with the agents of a session.
+    pub fn subtask_parts(&self, say: SharedSay) -> SubtaskParts {
+        SubtaskParts {
+            dialogue: Arc::clone(&self.dialogue),
+            prompts: Arc::clone(&self.prompts),
+            recipes: Arc::clone(&self.recipes),
+            clock: self.clock.clone(),
+            next_ask: Arc::clone(&self.next_ask),
+            asking: Arc::clone(&self.asking),
+            say,
+        }
+    }
+}

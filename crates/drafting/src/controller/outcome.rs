@@ -1,0 +1,103 @@
+//! What a state's work, or the person, can come to.
+
+use planwright_model::{StageJudgement, Verdict};
+use planwright_plan::grammar::{self, Stage};
+
+macro_rules! outcomes {
+    ($($(#[$meta:meta])* $variant:ident = $name:literal),+ $(,)?) => {
+        /// What came out of a state, by its wire name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Outcome { $($(#[$meta])* $variant),+ }
+
+        impl Outcome {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+outcomes! {
+    SufficientContext = "sufficient_context",
+    NeedsClarification = "needs_clarification",
+    AssumedContext = "assumed_context",
+    GoalMissing = "goal_missing",
+    FatalError = "fatal_error",
+    Success = "success",
+    RfcPending = "rfc_pending",
+    /// A pattern was chosen and the policy asks about it.
+    PatternChosen = "pattern_chosen",
+    LowConfidence = "low_confidence",
+    MissingPrerequisite = "missing_prerequisite",
+    /// A tool or a provider failed.
+    ToolError = "tool_error",
+    /// The model cannot be used now, and asking it again at once would change nothing.
+    ModelUnavailable = "model_unavailable",
+    /// A model answered, but not in a form that can be used.
+    InvalidOutput = "invalid_output",
+    /// Nothing was seen of the work for too long, or it took too long in all.
+    WallTime = "wall_time",
+    /// The next call would exceed a budget.
+    Budget = "budget",
+    Valid = "valid",
+    /// No rule is broken, but the confidence is between the two thresholds.
+    Unsure = "unsure",
+    /// The confidence is below the lower threshold.
+    TooUnsure = "too_unsure",
+    InvalidRetryable = "invalid_retryable",
+    /// An earlier stage must be mended: the outline.
+    InvalidOutlineUpstream = "invalid_upstream_outline",
+    /// An earlier stage must be mended: the roadmap.
+    InvalidRoadmapUpstream = "invalid_upstream_roadmap",
+    InvalidFatal = "invalid_fatal",
+    Infeasible = "infeasible",
+    Approved = "approved",
+    Revise = "revise",
+    Rejected = "rejected",
+    OptionPicked = "option_picked",
+    NoResponse = "no_response",
+    Answered = "answered",
+    Skipped = "skipped",
+    RfcApproved = "rfc_approved",
+    RfcDeclined = "rfc_declined",
+    RfcChanged = "rfc_changed",
+    Continue = "continue",
+    /// Past a limit with its counter at 0 again.
+    GoOn = "go_on",
+    RaiseOnce = "raise_once",
+    RaiseForSession = "raise_for_the_session",
+    GoOffline = "go_on_offline",
+    Stop = "stop",
+    Unparsed = "unparsed",
+    /// A relaxation of dates or hours.
+    UseRelaxation = "use_relaxation",
+    /// A relaxation that changes tasks or links.
+    UseStructuralRelaxation = "use_structural_relaxation",
+    AcceptLate = "accept_late",
+    /// The person changed the draft by hand.
+    Edited = "edited",
+    Cancel = "cancel",
+}
+
+/// What a judgement of a stage comes to. Infeasible is judged before the confidence.
+pub fn stage_outcome(stage: Stage, judgement: &StageJudgement) -> Outcome {
+    let too_unsure = judgement.confidence.verdict == Verdict::Escalate;
+    match grammar::outcome(stage, &judgement.violations) {
+        grammar::Outcome::Infeasible => Outcome::Infeasible,
+        grammar::Outcome::InvalidFatal => Outcome::InvalidFatal,
+        _ if too_unsure => Outcome::TooUnsure,
+        grammar::Outcome::InvalidRetryable => Outcome::InvalidRetryable,
+        grammar::Outcome::InvalidUpstream => {
+            let outline_rule = |rule: &str| rule.starts_with("G1") || rule.starts_with("G2");
+            let outline = judgement.violations.iter().any(|found| outline_rule(&found.rule));
+            if outline { Outcome::InvalidOutlineUpstream } else { Outcome::InvalidRoadmapUpstream }
+        }
+        grammar::Outcome::Valid => match judgement.confidence.verdict {
+            Verdict::Continue => Outcome::Valid,
+            Verdict::Retry => Outcome::Unsure,
+            Verdict::Escalate => Outcome::TooUnsure,
+        },
+    }
+}

@@ -1,0 +1,192 @@
+//! Replies typed at a prompt. A reply counts as a word of the controller only when it is exactly that word.
+
+use planwright_model::Stage;
+
+/// What a typed reply means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    Approve,
+    ApproveAndStop,
+    Reject,
+    Continue,
+    RaiseOnce,
+    RaiseForSession,
+    GoOffline,
+    Stop,
+    Cancel,
+    Skip,
+    Decline,
+    AcceptLate,
+    /// `use <n>`, counted from 1.
+    Use(u8),
+    ProposeChanges(String),
+    /// Anything else; accepted only where words are asked for.
+    Text(String),
+}
+
+/// What opens a wish for changes; the first is the one that is told.
+const PROPOSE: [&str; 4] = ["propose changes:", "request changes:", "changes:", "revise:"];
+
+/// Reads a reply.
+pub fn parse_reply(text: &str) -> Reply {
+    let trimmed = text.trim();
+    let lower = trimmed.to_lowercase();
+    match lower.as_str() {
+        "approve" => return Reply::Approve,
+        "approve and stop" => return Reply::ApproveAndStop,
+        "reject" => return Reply::Reject,
+        "continue" => return Reply::Continue,
+        "raise once" => return Reply::RaiseOnce,
+        "raise for the session" => return Reply::RaiseForSession,
+        "go on offline" => return Reply::GoOffline,
+        "stop" => return Reply::Stop,
+        "cancel" => return Reply::Cancel,
+        "skip" => return Reply::Skip,
+        "decline" => return Reply::Decline,
+        "accept late" => return Reply::AcceptLate,
+        _ => {}
+    }
+    if let Some(number) = lower.strip_prefix("use ").and_then(|rest| rest.trim().parse().ok()) {
+        return Reply::Use(number);
+    }
+    for opening in PROPOSE {
+        if let Some((head, rest)) = trimmed.split_at_checked(opening.len())
+            && head.eq_ignore_ascii_case(opening)
+        {
+            return Reply::ProposeChanges(rest.trim().to_owned());
+        }
+    }
+    Reply::Text(trimmed.to_owned())
+}
+
+/// Words that place a wish; the first list that matches decides, and what matches none is about the structure.
+const STRUCTURE: [&str; 20] = [
+    "add",
+    "remove",
+    "drop",
+    "delete",
+    "rename",
+    "phase",
+    "split",
+    "merge",
+    "pattern",
+    "structure",
+    "task for",
+    "another task",
+    "instead of",
+    "without",
+    "include",
+    "replace",
+    "move",
+    "call it",
+    "milestone",
+    "subtask",
+];
+const ORDER: [&str; 16] = [
+    "estimate", "takes", "minutes", "longer", "shorter", "before", "after", "depends", "order",
+    "link", "parallel", "first", "effort", "lag", "overlap", "in hours",
+];
+const DATES: [&str; 28] = [
+    "deadline",
+    "date",
+    "hours a week",
+    "hours per week",
+    "h a week",
+    "hours a day",
+    "morning",
+    "afternoon",
+    "evening",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "weekend",
+    "by the end of",
+    "start on",
+    "start in",
+    "later",
+    "earlier",
+    "tomorrow",
+    "next week",
+    "o'clock",
+    "day off",
+    "holiday",
+    "at night",
+];
+
+/// The stage that a wish goes to. The words decide where they say it; the person may have it start earlier, and decides
+/// where they do not say it.
+pub fn scope_of(text: &str, asked: Option<Stage>) -> Stage {
+    match (read_scope(text), asked) {
+        (Some(read), Some(asked)) => read.min(asked),
+        (read, asked) => read.or(asked).unwrap_or(Stage::Outline),
+    }
+}
+
+/// The stage that the words are about: the structure, dates and hours, order and estimates. None where they name
+/// nothing of it.
+pub fn read_scope(text: &str) -> Option<Stage> {
+    let text = format!(" {} ", text.to_lowercase());
+    let names = |words: &[&str]| {
+        words.iter().any(|word| {
+            text.match_indices(word).any(|(at, _)| {
+                let before = text[..at].chars().next_back();
+                let after = text[at + word.len()..].chars().next();
+                !before.is_some_and(char::is_alphanumeric)
+                    && !after.is_some_and(|c| c.is_alphanumeric() && c != 's')
+            })
+        })
+    };
+    if names(&STRUCTURE) {
+        Some(Stage::Outline)
+    } else if names(&DATES) {
+        Some(Stage::Schedule)
+    } else if names(&ORDER) {
+        Some(Stage::Roadmap)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_counts_only_when_it_is_exactly_that() {
+        assert_eq!(parse_reply("  Approve "), Reply::Approve);
+        assert_eq!(parse_reply("USE 2"), Reply::Use(2));
+        assert_eq!(parse_reply("use many"), Reply::Text("use many".into()));
+        assert_eq!(parse_reply("approve it please"), Reply::Text("approve it please".into()));
+        assert_eq!(
+            parse_reply("Propose changes: shorter"),
+            Reply::ProposeChanges("shorter".into())
+        );
+        assert_eq!(parse_reply("Revise: shorter"), Reply::ProposeChanges("shorter".into()));
+        assert_eq!(parse_reply("go on offline"), Reply::GoOffline);
+    }
+
+    #[test]
+    fn a_wish_goes_to_the_stage_it_is_about() {
+        for (text, stage) in [
+            ("add a phase for testing", Stage::Outline),
+            ("the landing page takes 3 hours", Stage::Roadmap),
+            ("do the announcement before the landing page", Stage::Roadmap),
+            ("I have 4 hours a week", Stage::Schedule),
+            ("not on mondays", Stage::Schedule),
+            ("make it better", Stage::Outline),
+        ] {
+            assert_eq!(scope_of(text, None), stage, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_person_may_have_a_wish_start_earlier_and_decides_where_words_do_not() {
+        assert_eq!(scope_of("make it better", Some(Stage::Schedule)), Stage::Schedule);
+        assert_eq!(scope_of("not on mondays", Some(Stage::Outline)), Stage::Outline);
+        assert_eq!(scope_of("split p1.t1 in two", Some(Stage::Schedule)), Stage::Outline);
+    }
+}

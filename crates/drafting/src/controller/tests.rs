@@ -1,0 +1,430 @@
+//! Every row is walked; no path goes on for ever.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use proptest::prelude::*;
+
+use super::table::{Guard, ROWS, Row, Source, Target};
+use super::*;
+use planwright_model::{
+    ApprovalPolicy, ApprovalTarget, Autonomy, InteractionPolicy, PlanCounters, PlanLimits,
+};
+
+/// A conversation that tests can bend to their needs.
+#[derive(Clone, Debug)]
+struct Stand {
+    place: Place,
+    resume: Option<Place>,
+    counters: PlanCounters,
+    policy: InteractionPolicy,
+    approved: BTreeSet<ApprovalTarget>,
+    scope: Option<Stage>,
+    may_ask: bool,
+    may_relax: bool,
+    offline: bool,
+}
+
+const LIMITS: PlanLimits = PlanLimits {
+    turn_limit: 10,
+    retry_limit_per_stage: 2,
+    clarify_round_limit: 3,
+    continue_limit: 3,
+    unparsed_limit: 2,
+    revision_limit: 5,
+    escalation_round_limit: 3,
+    wall_time_sec: 45,
+    segment_max_sec: 600,
+};
+
+impl Stand {
+    fn at(place: Place) -> Self {
+        Self {
+            place,
+            resume: Some(Place::at(PlanState::DraftRoadmap)),
+            counters: PlanCounters::default(),
+            policy: InteractionPolicy::default(),
+            approved: BTreeSet::new(),
+            scope: Some(Stage::Outline),
+            may_ask: true,
+            may_relax: true,
+            offline: false,
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            place: self.place,
+            resume: self.resume,
+            counters: &self.counters,
+            limits: &LIMITS,
+            policy: &self.policy,
+            approved: &self.approved,
+            scope: self.scope,
+            may_ask: self.may_ask,
+            may_relax: self.may_relax,
+            offline: self.offline,
+            small_goal: false,
+            segment_sec: 0,
+            silent_sec: 0,
+        }
+    }
+
+    /// Takes a transition the way the fold does.
+    fn take(&mut self, moved: &Transition) {
+        self.place = moved.to;
+        self.resume = moved.resume;
+        for effect in &moved.effects {
+            match *effect {
+                PlanEffect::Retry(stage) => *self.counters.retries.entry(stage).or_default() += 1,
+                PlanEffect::ClearRetries(stage) => {
+                    self.counters.retries.retain(|kept, _| *kept < stage);
+                }
+                PlanEffect::ClarifyRound => self.counters.clarify_rounds += 1,
+                PlanEffect::CollectAgain => self.counters.collected_again = true,
+                PlanEffect::Revision => self.counters.revisions += 1,
+                PlanEffect::Escalation => self.counters.escalations += 1,
+                PlanEffect::Continue => self.counters.continues += 1,
+                PlanEffect::AutoRelax => self.counters.auto_relaxed += 1,
+                PlanEffect::Offline => self.offline = true,
+                PlanEffect::NewSegment => {
+                    self.counters.turns = 0;
+                    self.counters.collected_again = false;
+                }
+                PlanEffect::ResetLimits => {
+                    self.counters.revisions = 0;
+                    self.counters.escalations = 0;
+                    self.counters.continues = 0;
+                }
+                _ => {}
+            }
+        }
+        if moved.to.state.turns() {
+            self.counters.turns += 1;
+        }
+    }
+}
+
+fn places() -> Vec<Place> {
+    let mut places: Vec<Place> = PlanState::ALL
+        .into_iter()
+        .filter(|state| !matches!(state, PlanState::SeekApproval | PlanState::NeedsClarification))
+        .map(Place::at)
+        .collect();
+    places.extend(ApprovalTarget::ALL.map(Place::seeking));
+    places.extend(
+        PauseKind::ALL.into_iter().filter(|kind| *kind != PauseKind::Approval).map(Place::paused),
+    );
+    places.extend(
+        ApprovalTarget::ALL
+            .map(|target| Place { target: Some(target), ..Place::paused(PauseKind::Approval) }),
+    );
+    places
+}
+
+/// A conversation in which exactly this row must decide.
+fn stand_for(row: &Row) -> Stand {
+    let place = match row.from {
+        Source::Any | Source::AnyDraft => Place::at(PlanState::DraftRoadmap),
+        Source::At(PlanState::NeedsClarification) => Place::paused(PauseKind::Questions),
+        Source::At(state) => Place::at(state),
+        Source::Seeking(target) => Place::seeking(target),
+        Source::AnySeeking => Place::seeking(ApprovalTarget::Outline),
+        Source::Paused(pause) => Place::paused(pause),
+    };
+    let mut stand = Stand::at(place);
+    // Guards of rows above for the same place and outcome must fail, and the own guard must hold.
+    let above: Vec<&Row> = ROWS
+        .iter()
+        .take_while(|other| other.id != row.id)
+        .filter(|other| other.outcome == row.outcome && other.from.covers(place))
+        .collect();
+    for other in &above {
+        satisfy(&mut stand, other.guard, false);
+    }
+    satisfy(&mut stand, row.guard, true);
+    stand
+}
+
+fn satisfy(stand: &mut Stand, guard: Guard, wanted: bool) {
+    let spend = |counter: &mut u32, limit: u32| *counter = if wanted { 0 } else { limit };
+    let own = stand.place.state.stage().unwrap_or(Stage::Outline);
+    match guard {
+        Guard::Always => assert!(wanted, "a row above decides always"),
+        Guard::Asks(_) | Guard::HighAndAsks(_) => {
+            stand.policy.approval_policy =
+                if wanted { ApprovalPolicy::StrictEveryStep } else { ApprovalPolicy::SingleFinal };
+            if matches!(guard, Guard::HighAndAsks(_)) && wanted {
+                stand.policy.autonomy = Autonomy::High;
+            }
+        }
+        Guard::RetriesLeft(stage) => {
+            stand.counters.retries.insert(stage, if wanted { 0 } else { 2 });
+        }
+        Guard::OwnRetriesLeft => {
+            stand.counters.retries.insert(own, if wanted { 0 } else { 2 });
+        }
+        Guard::ClarifyRoundsLeft => spend(&mut stand.counters.clarify_rounds, 3),
+        Guard::RevisionsLeft => spend(&mut stand.counters.revisions, 5),
+        Guard::EscalationsLeft => spend(&mut stand.counters.escalations, 3),
+        Guard::ContinuesLeft => spend(&mut stand.counters.continues, 3),
+        Guard::AutonomyHigh | Guard::MayRelax => {
+            stand.policy.autonomy = if wanted { Autonomy::High } else { Autonomy::Medium };
+        }
+        Guard::MayCollectAgain => stand.counters.collected_again = !wanted,
+        Guard::OfflineUntried => stand.offline = !wanted,
+    }
+}
+
+#[test]
+fn every_row_of_the_table_can_be_walked() {
+    for row in ROWS {
+        let stand = stand_for(row);
+        let moved = advance(&stand.view(), row.outcome)
+            .unwrap_or_else(|| panic!("{}: nothing decides", row.id));
+        assert_eq!(moved.row, row.id, "another row decides");
+        let expected = row.target(&stand.view());
+        assert_eq!(moved.to, expected, "{}", row.id);
+        if row.to == Target::Resume {
+            assert_eq!(moved.to, Place::at(PlanState::DraftRoadmap), "{}", row.id);
+        }
+        let pauses = moved.to.state == PlanState::NeedsClarification;
+        assert_eq!(moved.resume.is_some(), pauses, "{}: a pause knows its way back", row.id);
+    }
+}
+
+#[test]
+fn row_ids_are_unique() {
+    let ids: HashSet<&str> = ROWS.iter().map(|row| row.id).collect();
+    assert_eq!(ids.len(), ROWS.len());
+}
+
+#[test]
+fn the_end_of_a_conversation_is_an_end() {
+    let stand = Stand::at(Place::at(PlanState::Aborted));
+    assert!(Outcome::ALL.iter().all(|outcome| advance(&stand.view(), *outcome).is_none()));
+}
+
+/// Every state in which the agent works has an answer to every outcome its work can have.
+#[test]
+fn no_outcome_of_work_falls_through() {
+    let validations = [
+        Outcome::Valid,
+        Outcome::Unsure,
+        Outcome::TooUnsure,
+        Outcome::InvalidRetryable,
+        Outcome::InvalidFatal,
+    ];
+    let drafts = [
+        Outcome::Success,
+        Outcome::LowConfidence,
+        Outcome::ToolError,
+        Outcome::InvalidOutput,
+        Outcome::FatalError,
+        Outcome::Budget,
+    ];
+    for stage in Stage::ALL {
+        for outcome in validations {
+            let stand = Stand::at(Place::at(stage.validate()));
+            assert!(advance(&stand.view(), outcome).is_some(), "{stage:?} {outcome:?}");
+        }
+        for outcome in drafts {
+            let stand = Stand::at(Place::at(stage.draft()));
+            assert!(advance(&stand.view(), outcome).is_some(), "{stage:?} {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn example_11_ten_turns_are_the_longest_legal_segment() {
+    let mut stand = Stand::at(Place::default());
+    stand.policy.approval_policy = ApprovalPolicy::SingleFinal;
+    stand.counters.turns = 1;
+    let mut go = |outcome| {
+        let moved = advance(&stand.view(), outcome).unwrap();
+        stand.take(&moved);
+        moved
+    };
+    go(Outcome::SufficientContext);
+    for _ in Stage::ALL {
+        for _ in 0..2 {
+            go(Outcome::Success);
+            go(Outcome::InvalidRetryable);
+        }
+        go(Outcome::Success);
+        go(Outcome::Valid);
+    }
+    assert_eq!(stand.counters.turns, 10);
+    assert_eq!(stand.place, Place::seeking(ApprovalTarget::Final));
+    // One more draft in the same segment is one too many.
+    stand.place = Place::at(PlanState::ValidateSchedule);
+    stand.counters.retries = BTreeMap::new();
+    let moved = advance(&stand.view(), Outcome::InvalidRetryable).unwrap();
+    assert_eq!(moved.to, Place::paused(PauseKind::Cap));
+    assert_eq!(moved.reason, Some(EscalateReason::CapTurns));
+    assert_eq!(moved.resume, Some(Place::at(PlanState::DraftSchedule)));
+}
+
+#[test]
+fn each_policy_asks_as_often_as_it_says() {
+    use ApprovalPolicy::{MilestoneApprovals, SingleFinal, StrictEveryStep};
+    use Autonomy::{High, Low, Medium};
+    for (approval_policy, autonomy, expected) in [
+        (SingleFinal, High, 1),
+        (SingleFinal, Medium, 1),
+        (SingleFinal, Low, 2),
+        (MilestoneApprovals, High, 1),
+        (MilestoneApprovals, Medium, 2),
+        (MilestoneApprovals, Low, 2),
+        (StrictEveryStep, High, 4),
+        (StrictEveryStep, Medium, 4),
+        (StrictEveryStep, Low, 4),
+    ] {
+        let policy = InteractionPolicy { autonomy, approval_policy, ..Default::default() };
+        let count =
+            ApprovalTarget::ALL.into_iter().filter(|target| asks(&policy, false, *target)).count();
+        assert_eq!(count, expected, "{approval_policy:?} {autonomy:?}");
+    }
+}
+
+#[test]
+fn a_small_goal_keeps_only_the_final_approval() {
+    let policy = InteractionPolicy::default();
+    assert!(!asks(&policy, true, ApprovalTarget::Outline));
+    assert!(asks(&policy, true, ApprovalTarget::Final));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever the work comes to, the agent stops within the caps: it ends, or it waits for the person.
+    #[test]
+    fn every_segment_ends_or_pauses_within_the_caps(
+        outcomes in prop::collection::vec(prop::sample::select(Outcome::ALL), 1..200),
+        high in any::<bool>(),
+    ) {
+        let mut stand = Stand::at(Place::default());
+        stand.counters.turns = 1;
+        if high {
+            stand.policy.autonomy = Autonomy::High;
+        }
+        let mut working = 0;
+        for outcome in outcomes {
+            // Only what work can come to; the person says nothing.
+            if !stand.place.state.works() {
+                break;
+            }
+            let Some(moved) = advance(&stand.view(), outcome) else { continue };
+            prop_assert!(!moved.effects.contains(&PlanEffect::NewSegment), "{}", moved.row);
+            stand.take(&moved);
+            working += 1;
+            // Every second transition at least enters a state that costs a turn.
+            prop_assert!(working <= 2 * LIMITS.turn_limit + 2, "{working} transitions");
+        }
+    }
+
+    /// In every place the table gives one answer or none, and it never panics.
+    #[test]
+    fn any_outcome_anywhere_is_decided_the_same_way_twice(
+        at in 0..30usize,
+        outcome in prop::sample::select(Outcome::ALL),
+    ) {
+        let places = places();
+        let stand = Stand::at(places[at % places.len()]);
+        prop_assert_eq!(advance(&stand.view(), outcome), advance(&stand.view(), outcome));
+    }
+}
+
+#[test]
+fn the_pictures_hold_every_state_and_mark_the_path() {
+    let walked = BTreeSet::from(["context.sufficient".to_owned()]);
+    let mermaid = picture::mermaid(&walked);
+    for state in PlanState::ALL {
+        assert!(mermaid.contains(state.as_str()), "{state}");
+    }
+    assert!(mermaid.contains("COLLECT_CONTEXT --> DRAFT_OUTLINE : sufficient_context *"));
+    assert!(picture::dot(&walked).contains("penwidth=3"));
+}
+
+/// Whether a transition counts towards a limit, so that no path can take it for ever.
+fn counts(moved: &Transition) -> bool {
+    let counted = moved.effects.iter().any(|effect| {
+        matches!(
+            effect,
+            PlanEffect::Retry(_)
+                | PlanEffect::ClarifyRound
+                | PlanEffect::CollectAgain
+                | PlanEffect::Revision
+                | PlanEffect::Escalation
+                | PlanEffect::Continue
+                | PlanEffect::Unparsed
+                | PlanEffect::AutoRelax
+        )
+    });
+    counted || moved.to.state.turns()
+}
+
+/// The agent's own moves that count towards nothing never lead back to where they began, under any policy and with
+/// every counter anywhere.
+#[test]
+fn no_cycle_is_without_a_counter() {
+    let mut edges: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let places = places();
+    let number = |place: Place| places.iter().position(|known| *known == place);
+    for place in places.iter().filter(|place| place.state.works()) {
+        for outcome in Outcome::ALL {
+            for autonomy in [Autonomy::Low, Autonomy::Medium, Autonomy::High] {
+                for approval_policy in [
+                    ApprovalPolicy::SingleFinal,
+                    ApprovalPolicy::MilestoneApprovals,
+                    ApprovalPolicy::StrictEveryStep,
+                ] {
+                    for (spent, flag) in [(0, true), (0, false), (2, true), (2, false), (9, false)]
+                    {
+                        let mut stand = Stand::at(*place);
+                        stand.policy.autonomy = autonomy;
+                        stand.policy.approval_policy = approval_policy;
+                        stand.counters.retries =
+                            Stage::ALL.into_iter().map(|stage| (stage, spent)).collect();
+                        stand.counters.clarify_rounds = spent;
+                        stand.counters.collected_again = !flag;
+                        stand.may_ask = flag;
+                        stand.may_relax = flag;
+                        stand.offline = !flag;
+                        let Some(moved) = advance(&stand.view(), *outcome) else { continue };
+                        if !counts(&moved)
+                            && let (Some(from), Some(to)) = (number(moved.from), number(moved.to))
+                        {
+                            edges.insert((from, to));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // Taking away places that nothing leads into, again and again, leaves only cycles.
+    let mut left: BTreeSet<usize> = (0..places.len()).collect();
+    loop {
+        let entered: BTreeSet<usize> = edges
+            .iter()
+            .filter(|(from, to)| left.contains(from) && left.contains(to))
+            .map(|(_, to)| *to)
+            .collect();
+        if entered == left {
+            break;
+        }
+        left = entered;
+    }
+    let cycle: Vec<String> = left.iter().map(|at| places[*at].to_string()).collect();
+    assert!(cycle.is_empty(), "{cycle:?}");
+}
+
+#[test]
+fn the_picture_in_the_documentation_is_the_table() {
+    let page = include_str!("../../../../ARCHITECTURE.md");
+    let picture = picture::mermaid(&BTreeSet::new());
+    let block = format!("```mermaid\n{}\n```", picture.trim_end());
+    assert!(
+        page.contains(&block),
+        "put the output of `planwright graph --controller` there:\n{block}"
+    );
+}

@@ -1,0 +1,154 @@
+//! When a task is done or has failed by what its author wrote, as far as that needs no call.
+
+use serde_json::Value;
+
+use planwright_model::ExitCriterion;
+use planwright_model::agent_work::CriterionFindings;
+use planwright_model::task::CriterionOn;
+
+/// How a task stands by its criteria.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A condition of failure holds.
+    Failed(usize),
+    /// All conditions of success hold; also where there are none.
+    Met,
+    /// These do not hold, or it is not known.
+    Open(Vec<usize>),
+}
+
+pub fn on(criterion: &ExitCriterion) -> CriterionOn {
+    match criterion {
+        ExitCriterion::Text { on, .. }
+        | ExitCriterion::FileExists { on, .. }
+        | ExitCriterion::Command { on, .. }
+        | ExitCriterion::JsonPath { on, .. }
+        | ExitCriterion::Judged { on, .. } => *on,
+    }
+}
+
+/// A criterion in words.
+pub fn words(criterion: &ExitCriterion) -> String {
+    match criterion {
+        ExitCriterion::Text { text, .. } | ExitCriterion::Judged { text, .. } => text.clone(),
+        ExitCriterion::FileExists { path, .. } => format!("the file {path} exists"),
+        ExitCriterion::Command { command, .. } => format!("`{command}` succeeds"),
+        ExitCriterion::JsonPath { path, equals, .. } => format!("{path} is {equals}"),
+    }
+}
+
+/// Looks at what needs no model and no command: files by `exists`, values in `outputs`, the newest last.
+pub fn plain(
+    criteria: &[ExitCriterion],
+    exists: impl Fn(&str) -> bool,
+    outputs: &[&Value],
+) -> CriterionFindings {
+    let find = |criterion: &ExitCriterion| match criterion {
+        ExitCriterion::FileExists { path, .. } => Some(exists(path)),
+        ExitCriterion::JsonPath { path, equals, .. } => {
+            let found = outputs.iter().rev().find_map(|output| json_path(output, path));
+            found.map(|found| alike(found, equals))
+        }
+        ExitCriterion::Text { .. }
+        | ExitCriterion::Command { .. }
+        | ExitCriterion::Judged { .. } => None,
+    };
+    criteria.iter().enumerate().filter_map(|(at, one)| Some((at, find(one)?))).collect()
+}
+
+/// Adds findings up.
+pub fn verdict(criteria: &[ExitCriterion], findings: &CriterionFindings) -> Verdict {
+    let holds = |at: usize| findings.get(&at) == Some(&true);
+    let with = |wanted| {
+        criteria.iter().enumerate().filter(move |(_, one)| on(one) == wanted).map(|(at, _)| at)
+    };
+    if let Some(failed) = with(CriterionOn::Failure).find(|at| holds(*at)) {
+        return Verdict::Failed(failed);
+    }
+    let open: Vec<usize> = with(CriterionOn::Success).filter(|at| !holds(*at)).collect();
+    if open.is_empty() { Verdict::Met } else { Verdict::Open(open) }
+}
+
+/// Numbers are alike by value, everything else as it is written.
+fn alike(found: &Value, wanted: &Value) -> bool {
+    match (found.as_f64(), wanted.as_f64()) {
+        (Some(found), Some(wanted)) => (found - wanted).abs() < f64::EPSILON,
+        _ => found == wanted,
+    }
+}
+
+/// The value at a path such as `$.suites[0].passed`.
+pub fn json_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    let mut here = value;
+    let path = path.trim().strip_prefix('$').unwrap_or(path.trim());
+    for part in path.split('.').filter(|part| !part.is_empty()) {
+        let mut pieces = part.split('[');
+        let name = pieces.next().unwrap_or_default();
+        if !name.is_empty() {
+            here = here.get(name)?;
+        }
+        for piece in pieces {
+            let inside = piece.strip_suffix(']')?;
+            let name = inside.trim_matches(['"', '\'']);
+            here = match inside.parse::<usize>() {
+                Ok(at) => here.get(at)?,
+                Err(_) => here.get(name)?,
+            };
+        }
+    }
+    Some(here)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn file(path: &str, on: CriterionOn) -> ExitCriterion {
+        ExitCriterion::FileExists { path: path.to_owned(), on }
+    }
+
+    #[test]
+    fn paths_reach_into_objects_and_lists() {
+        let value = json!({"suites": [{"passed": true, "odd name": 3}]});
+        assert_eq!(json_path(&value, "$.suites[0].passed"), Some(&json!(true)));
+        assert_eq!(json_path(&value, "suites[0]['odd name']"), Some(&json!(3)));
+        for path in ["$.suites[1]", "$.x", "$.suites[", "$.suites[0].passed.more"] {
+            assert_eq!(json_path(&value, path), None, "{path}");
+        }
+        assert_eq!(json_path(&value, "$"), Some(&value));
+    }
+
+    #[test]
+    fn a_condition_of_failure_wins_over_success() {
+        let criteria = [file("a", CriterionOn::Success), file("b", CriterionOn::Failure)];
+        let with = |there: &[&str]| {
+            verdict(&criteria, &plain(&criteria, |path| there.contains(&path), &[]))
+        };
+        assert_eq!(with(&["a"]), Verdict::Met);
+        assert_eq!(with(&["a", "b"]), Verdict::Failed(1));
+        assert_eq!(with(&[]), Verdict::Open(vec![0]));
+        assert_eq!(verdict(&[], &CriterionFindings::new()), Verdict::Met);
+    }
+
+    #[test]
+    fn the_newest_output_that_has_the_path_decides() {
+        let path = "$.passed".to_owned();
+        let criteria =
+            [ExitCriterion::JsonPath { path, equals: json!(1), on: CriterionOn::Success }];
+        let (old, new, other) = (json!({"passed": 0}), json!({"passed": 1.0}), json!({"x": 0}));
+        let found = plain(&criteria, |_| false, &[&old, &new, &other]);
+        assert_eq!(verdict(&criteria, &found), Verdict::Met);
+        let found = plain(&criteria, |_| false, &[&new, &old]);
+        assert_eq!(verdict(&criteria, &found), Verdict::Open(vec![0]));
+    }
+
+    #[test]
+    fn what_nobody_found_out_is_open() {
+        let text = "it reads well".to_owned();
+        let criteria = [ExitCriterion::Judged { text, on: CriterionOn::Success }];
+        assert_eq!(verdict(&criteria, &CriterionFindings::new()), Verdict::Open(vec![0]));
+        assert_eq!(verdict(&criteria, &CriterionFindings::from([(0, true)])), Verdict::Met);
+    }
+}

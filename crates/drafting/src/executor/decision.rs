@@ -1,0 +1,175 @@
+//! What the executor and the planner above it decide, as the contracts write it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use planwright_model::task_state::TaskState;
+
+/// The longest reasoning that is kept.
+pub const REASONING: usize = 400;
+/// How many places in an answer are tried for an object.
+const PLACES: usize = 24;
+
+/// What the executor wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ExecutorAction {
+    CallTool,
+    Done,
+    Escalate,
+}
+
+/// A tool with its arguments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolUse {
+    pub name: String,
+    #[serde(default = "no_args", alias = "arguments", alias = "input")]
+    pub args: Value,
+}
+
+fn no_args() -> Value {
+    Value::Object(Map::new())
+}
+
+/// One decision of the executor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExecutorDecision {
+    #[serde(rename = "_type", default)]
+    kind: ExecutorKind,
+    pub action: ExecutorAction,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolUse>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<TaskState>,
+    #[serde(default)]
+    pub reasoning: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum ExecutorKind {
+    #[default]
+    #[serde(rename = "EXECUTOR_DECISION")]
+    Executor,
+}
+
+impl ExecutorDecision {
+    pub fn new(action: ExecutorAction, reasoning: &str) -> Self {
+        let kind = ExecutorKind::Executor;
+        Self { kind, action, step: None, tool: None, state: None, reasoning: cut(reasoning) }
+    }
+
+    /// A call for a step.
+    pub fn call(step: &str, tool: &str, args: Value, reasoning: &str) -> Self {
+        Self {
+            step: Some(step.to_owned()),
+            tool: Some(ToolUse { name: tool.to_owned(), args }),
+            ..Self::new(ExecutorAction::CallTool, reasoning)
+        }
+    }
+
+    pub fn within(mut self, state: &TaskState) -> Self {
+        self.state = Some(state.clone());
+        self
+    }
+
+    /// The first decision written out in an answer, if one is.
+    pub fn in_text(text: &str) -> Option<Self> {
+        objects(text).find_map(|value| {
+            let mut decision: Self = serde_json::from_value(value).ok()?;
+            decision.reasoning = cut(&decision.reasoning);
+            Some(decision)
+        })
+    }
+}
+
+/// What the planner wants of the executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum PlannerAction {
+    Execute,
+    Complete,
+}
+
+/// One decision of the planner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannerDecision {
+    #[serde(rename = "_type", default)]
+    kind: PlannerKind,
+    pub action: PlannerAction,
+    #[serde(default = "generic")]
+    pub task_type: String,
+    #[serde(default)]
+    pub goals: Vec<String>,
+    #[serde(default)]
+    pub reasoning: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum PlannerKind {
+    #[default]
+    #[serde(rename = "PLANNER_DECISION")]
+    Planner,
+}
+
+fn generic() -> String {
+    planwright_model::task::DEFAULT_TYPE.to_owned()
+}
+
+impl PlannerDecision {
+    pub fn new(action: PlannerAction, task_type: &str, goals: Vec<String>, why: &str) -> Self {
+        let (kind, task_type) = (PlannerKind::Planner, task_type.to_owned());
+        Self { kind, action, task_type, goals, reasoning: cut(why) }
+    }
+
+    /// Reads a decision; what does not fit is said in words.
+    pub fn read(value: Value) -> Result<Self, String> {
+        let mut decision: Self =
+            serde_json::from_value(value).map_err(|error| error.to_string())?;
+        decision.reasoning = cut(&decision.reasoning);
+        Ok(decision)
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.trim().chars().take(REASONING).collect()
+}
+
+/// Whole JSON objects anywhere in a text, in order.
+fn objects(text: &str) -> impl Iterator<Item = Value> + '_ {
+    text.match_indices('{').take(PLACES).filter_map(|(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        values.next()?.ok().filter(Value::is_object)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_decision_is_found_in_an_answer_with_words_around_it() {
+        let text = "I will look.\n```json\n{\"_type\":\"EXECUTOR_DECISION\",\"action\":\"CALL_TOOL\",\"step\":\"read\",\"tool\":{\"name\":\"file.read\",\"args\":{\"path\":\"a\"}},\"reasoning\":\"x\"}\n```";
+        let decision = ExecutorDecision::in_text(text).unwrap();
+        assert_eq!(decision.action, ExecutorAction::CallTool);
+        assert_eq!(decision.tool.unwrap().args, json!({"path": "a"}));
+        assert!(ExecutorDecision::in_text("{not json} {\"a\": 1}").is_none());
+    }
+
+    #[test]
+    fn reasoning_is_cut_and_the_type_is_written() {
+        let decision = ExecutorDecision::new(ExecutorAction::Done, &"é".repeat(900));
+        assert_eq!(decision.reasoning.chars().count(), REASONING);
+        assert_eq!(serde_json::to_value(&decision).unwrap()["_type"], "EXECUTOR_DECISION");
+    }
+
+    #[test]
+    fn a_planner_that_says_little_means_generic() {
+        let decision = PlannerDecision::read(json!({"action": "EXECUTE"})).unwrap();
+        assert_eq!((decision.task_type.as_str(), decision.goals.len()), ("generic", 0));
+        assert!(PlannerDecision::read(json!({"action": "DANCE"})).is_err());
+    }
+}

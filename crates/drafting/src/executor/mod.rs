@@ -1,0 +1,20 @@
+//! The tactical tier: how a task of a known type is done, step by step, and what keeps it from wandering.
+//!
+//! Task types, recipes and budgets are data. Everything here is pure: a model's wish and a tool's result come in as
+//! values, a ruling comes out. Whoever drives it makes the calls and keeps [`Work`] between them.
+
+pub mod criteria;
+pub mod decision;
+pub mod recipe;
+pub mod rules;
+pub mod task_type;
+
+#[cfg(test)]
+mod tests;
+mod work;
+
+pub use decision::{ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, ToolUse};
+pub use recipe::{Recipe, Recipes};
+pub use rules::{Bounds, ExecutorRules, Move, Observed, Ruling, ToolFacts};
+pub use task_type::{AssetError, Local, Prdv, Source, Step, TaskType, TaskTypes};
+pub use work::{begin_next_work, begin_work};

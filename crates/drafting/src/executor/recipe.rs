@@ -1,0 +1,199 @@
+//! What a prompt is made of and how much room each part has.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::task_type::{AssetError, Source};
+
+/// A piece of a prompt that is always there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fragment {
+    pub path: String,
+    pub max_tokens: u64,
+}
+
+/// Something the prompt tells about the task at hand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputDoc {
+    pub path: String,
+    #[serde(default)]
+    pub optional: bool,
+    pub max_tokens: u64,
+    pub path_type: PathType,
+}
+
+/// Where an input comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathType {
+    /// Made anew for each question.
+    Turn,
+}
+
+/// How many tokens each part may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenBudget {
+    pub total: u64,
+    pub prompt: u64,
+    pub input_docs: u64,
+    pub output: u64,
+    pub buffer: u64,
+}
+
+/// How a prompt is put together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    pub name: String,
+    pub role: String,
+    pub phase: String,
+    pub prompt_fragments: Vec<Fragment>,
+    pub input_docs: Vec<InputDoc>,
+    pub token_budget: TokenBudget,
+    pub description: String,
+}
+
+impl Recipe {
+    fn check(&self) -> Result<(), String> {
+        let budget = self.token_budget;
+        let parts = budget.prompt + budget.input_docs + budget.output + budget.buffer;
+        if parts != budget.total {
+            return Err(format!("the parts add up to {parts}, the total says {}", budget.total));
+        }
+        let fragments: u64 = self.prompt_fragments.iter().map(|part| part.max_tokens).sum();
+        if fragments > budget.prompt {
+            return Err(format!("the fragments may use {fragments} of {} tokens", budget.prompt));
+        }
+        Ok(())
+    }
+}
+
+/// Recipes by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipes(BTreeMap<String, Recipe>);
+
+/// The recipe that is used where a task type names one that does not exist.
+pub const USUAL: &str = "task_executor";
+
+macro_rules! built_in {
+    ($($name:literal),+ $(,)?) => {
+        [$(Source {
+            name: concat!($name, ".toml"),
+            text: include_str!(concat!("../../../../assets/recipes/", $name, ".toml")),
+        }),+]
+    };
+}
+
+const BUILT_IN: [Source<'static>; 4] =
+    built_in!("task_executor", "code_executor", "task_planner", "subtask");
+
+impl Recipes {
+    pub fn built_in() -> Self {
+        let (recipes, errors) = Self::with(&[]);
+        debug_assert!(errors.is_empty(), "{errors:?}");
+        recipes
+    }
+
+    /// The built-in recipes with others over them. A file with an error is left out and told.
+    pub fn with(own: &[Source<'_>]) -> (Self, Vec<AssetError>) {
+        let mut recipes = BTreeMap::new();
+        let mut errors = Vec::new();
+        for source in BUILT_IN.iter().chain(own) {
+            let read = toml::from_str::<Recipe>(source.text)
+                .map_err(|error| error.message().to_owned())
+                .and_then(|recipe| recipe.check().map(|()| recipe));
+            match read {
+                Ok(recipe) => {
+                    recipes.insert(recipe.name.clone(), recipe);
+                }
+                Err(message) => errors.push(AssetError { file: source.name.to_owned(), message }),
+            }
+        }
+        (Self(recipes), errors)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Recipe> {
+        self.0.get(name)
+    }
+
+    /// The recipe of a name, or the usual one.
+    pub fn or_usual(&self, name: &str) -> &Recipe {
+        self.get(name)
+            .or_else(|| self.get(USUAL))
+            .expect("the built-in recipes hold the usual one and cannot be taken away")
+    }
+}
+
+/// A part that was cut to fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Compacted {
+    pub part: String,
+    pub tokens: u64,
+    pub kept: u64,
+}
+
+/// Keeps the beginning and the end of a text within a number of tokens, as `count` counts them.
+pub fn compact(text: &str, most: u64, count: impl Fn(&str) -> u64) -> Option<String> {
+    let all = count(text);
+    if all <= most {
+        return None;
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let mut keep = (letters.len() as u64).saturating_mul(most) / all.max(1);
+    loop {
+        let head = (keep * 3 / 4) as usize;
+        let tail = (keep / 4) as usize;
+        let cut: String = letters[..head]
+            .iter()
+            .copied()
+            .chain("\n… [shortened] …\n".chars())
+            .chain(letters[letters.len() - tail..].iter().copied())
+            .collect();
+        if keep == 0 || count(&cut) <= most {
+            return Some(if keep == 0 { String::new() } else { cut });
+        }
+        keep = keep * 9 / 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(text: &str) -> u64 {
+        text.chars().count().div_ceil(4) as u64
+    }
+
+    #[test]
+    fn the_recipe_of_the_task_executor_has_its_budget() {
+        let budget = Recipes::built_in().or_usual("task_executor").token_budget;
+        let parts = (budget.total, budget.prompt, budget.input_docs, budget.output, budget.buffer);
+        assert_eq!(parts, (3500, 800, 1500, 500, 700));
+    }
+
+    #[test]
+    fn a_recipe_whose_parts_do_not_add_up_is_left_out() {
+        let text = include_str!("../../../../assets/recipes/task_executor.toml")
+            .replace("total = 3500", "total = 3501");
+        let (recipes, errors) = Recipes::with(&[Source { name: "own.toml", text: &text }]);
+        assert_eq!(errors.len(), 1);
+        assert!(errors[0].to_string().contains("add up to 3500"));
+        assert_eq!(recipes, Recipes::built_in());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shortened_fits(text in "\\PC{0,600}", most in 0u64..200) {
+            match compact(&text, most, words) {
+                None => prop_assert!(words(&text) <= most),
+                Some(cut) => prop_assert!(words(&cut) <= most),
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Task types as data: which steps a kind of task has, which tools do them, and where it must stop.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use planwright_model::task::DEFAULT_TYPE;
+use planwright_model::task_state::TaskState;
+
+/// A text and the name of the file it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source<'a> {
+    pub name: &'a str,
+    pub text: &'a str,
+}
+
+/// Why a file was left out; the others go on working.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {message}")]
+pub struct AssetError {
+    pub file: String,
+    pub message: String,
+}
+
+/// Which part of plan, research, debate, validate a step belongs to.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Prdv {
+    Plan,
+    #[default]
+    Research,
+    Debate,
+    Validate,
+}
+
+impl Prdv {
+    pub const ALL: [Self; 4] = [Self::Plan, Self::Research, Self::Debate, Self::Validate];
+
+    /// As the metadata of a step has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Research => "research",
+            Self::Debate => "debate",
+            Self::Validate => "validate",
+        }
+    }
+}
+
+/// A step that needs no tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Local {
+    /// The model's words are its result.
+    Think,
+    /// The skill file that was written parses and has a name and a description.
+    SkillFile,
+}
+
+/// One step of a pattern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    pub name: String,
+    /// Tools that do it, the usual one first; empty means any tool, unless the step is local.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    #[serde(default)]
+    pub local: Option<Local>,
+    /// Makes what the task is for, rather than finding things out.
+    #[serde(default)]
+    pub produces: bool,
+    /// How often it may be tried.
+    #[serde(default)]
+    pub most: Option<u32>,
+    /// Done from the start where the context has results of earlier tasks.
+    #[serde(default)]
+    pub given_by_context: bool,
+    /// What takes the place of a repetition.
+    #[serde(default)]
+    pub on_repeat: Option<String>,
+    /// Steps that are to be done again when it fails.
+    #[serde(default)]
+    pub on_failure: Vec<String>,
+    #[serde(default)]
+    pub prdv: Prdv,
+    /// Arguments to fall back on, by tool, with placeholders such as `{task}`.
+    #[serde(default)]
+    pub offers: BTreeMap<String, Map<String, Value>>,
+}
+
+impl Step {
+    /// Whether a tool does this step.
+    pub fn takes(&self, tool: &str) -> bool {
+        self.local.is_none() && (self.tools.is_empty() || self.tools.iter().any(|own| own == tool))
+    }
+}
+
+/// When looking further is not worth it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Enough {
+    pub sources: u32,
+    /// Calls in a row that found nothing new.
+    pub nothing_new: u32,
+}
+
+/// A kind of task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskType {
+    pub name: String,
+    pub description: String,
+    #[serde(default = "five")]
+    pub max_steps: u32,
+    /// The recipe its prompts are made by.
+    #[serde(default = "usual_recipe")]
+    pub recipe: String,
+    /// Its one step repeats until the model says that it is done.
+    #[serde(default)]
+    pub until_done: bool,
+    #[serde(default)]
+    pub enough: Option<Enough>,
+    pub steps: Vec<Step>,
+}
+
+fn five() -> u32 {
+    5
+}
+
+fn usual_recipe() -> String {
+    "task_executor".to_owned()
+}
+
+impl TaskType {
+    pub fn step(&self, name: &str) -> Option<&Step> {
+        self.steps.iter().find(|step| step.name == name)
+    }
+
+    pub fn pattern(&self) -> Vec<String> {
+        self.steps.iter().map(|step| step.name.clone()).collect()
+    }
+
+    pub fn fresh_state(&self) -> TaskState {
+        TaskState::new(&self.name, self.max_steps, self.pattern())
+    }
+
+    /// The first producing step that is still to be done.
+    pub fn producing(&self, state: &TaskState) -> Option<&Step> {
+        self.steps.iter().find(|step| step.produces && state.is_pending(&step.name))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let mut names = BTreeSet::new();
+        if self.steps.is_empty() {
+            return Err("a task type needs at least one step".to_owned());
+        }
+        if let Some(twice) = self.steps.iter().find(|step| !names.insert(&step.name)) {
+            return Err(format!("the step {} is there twice", twice.name));
+        }
+        if self.max_steps == 0 {
+            return Err("`max_steps` is at least 1".to_owned());
+        }
+        if self.until_done && self.steps.len() != 1 {
+            return Err("a type with `until_done` has one step".to_owned());
+        }
+        for step in &self.steps {
+            if step.local.is_some() && !step.tools.is_empty() {
+                return Err(format!("the step {} is local and names tools", step.name));
+            }
+            for other in step.on_failure.iter().chain(&step.on_repeat) {
+                if !names.contains(other) {
+                    return Err(format!("the step {} names {other}, which is no step", step.name));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All task types by name: the built-in ones, and the person's own over them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskTypes(BTreeMap<String, TaskType>);
+
+macro_rules! built_in {
+    ($($name:literal),+ $(,)?) => {
+        [$(Source {
+            name: concat!($name, ".toml"),
+            text: include_str!(concat!("../../../../assets/task_types/", $name, ".toml")),
+        }),+]
+    };
+}
+
+const BUILT_IN: [Source<'static>; 6] =
+    built_in!("skill_build", "code_modify", "code_create", "research", "memory_op", "generic");
+
+impl TaskTypes {
+    pub fn built_in() -> Self {
+        let (types, errors) = Self::with(&[]);
+        debug_assert!(errors.is_empty(), "{errors:?}");
+        types
+    }
+
+    /// The built-in types with others over them. A file with an error is left out and told.
+    pub fn with(own: &[Source<'_>]) -> (Self, Vec<AssetError>) {
+        let mut types = BTreeMap::new();
+        let mut errors = Vec::new();
+        for source in BUILT_IN.iter().chain(own) {
+            match read(source.text) {
+                Ok(kind) => {
+                    types.insert(kind.name.clone(), kind);
+                }
+                Err(message) => errors.push(AssetError { file: source.name.to_owned(), message }),
+            }
+        }
+        (Self(types), errors)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&TaskType> {
+        self.0.get(name)
+    }
+
+    /// The type of a name, or `generic` where there is no such type.
+    pub fn or_generic(&self, name: &str) -> &TaskType {
+        self.get(name)
+            .or_else(|| self.get(DEFAULT_TYPE))
+            .expect("the built-in types hold `generic` and cannot be taken away")
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &TaskType> {
+        self.0.values()
+    }
+}
+
+fn read(text: &str) -> Result<TaskType, String> {
+    let kind: TaskType = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+    kind.check()?;
+    Ok(kind)
+}

@@ -1,0 +1,293 @@
+//! The rules, by example and over arbitrary wishes.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::rules::SEARCHES_IN_A_ROW;
+use planwright_model::agent_work::{Planned, Purpose, Work};
+
+use super::*;
+
+const LOOK: ToolFacts = ToolFacts { read_only: true, search_like: false };
+const SEARCH: ToolFacts = ToolFacts { read_only: true, search_like: true };
+const CHANGE: ToolFacts = ToolFacts { read_only: false, search_like: false };
+
+fn facts(tool: &str) -> Option<ToolFacts> {
+    match tool {
+        "internet.research" | "web.search" => Some(SEARCH),
+        "file.read" | "grep" | "web.fetch" | "memory.search" => Some(LOOK),
+        "file.edit" | "file.write" | "test.run" | "skill.generator" | "memory.save" => Some(CHANGE),
+        _ => None,
+    }
+}
+
+fn begin(kind: &str) -> (TaskType, Work) {
+    // Read once: the property below begins ten thousand tasks.
+    static TYPES: std::sync::OnceLock<TaskTypes> = std::sync::OnceLock::new();
+    let kind = TYPES.get_or_init(TaskTypes::built_in).get(kind).unwrap().clone();
+    let work = begin_work(&kind, vec!["x".to_owned()], false);
+    (kind, work)
+}
+
+fn call(tool: &str, args: Value) -> Move {
+    Move::Call { step: None, tool: tool.to_owned(), args }
+}
+
+fn rule(kind: &TaskType, work: &mut Work, wish: &Move) -> Ruling {
+    work.rule(kind, wish, facts, &Bounds::default())
+}
+
+fn seen(ok: bool) -> Observed {
+    Observed {
+        ok,
+        result: json!("r"),
+        sources: Vec::new(),
+        hits: Vec::new(),
+        feedback: None,
+        transient: false,
+    }
+}
+
+/// Rules on a call and has it end in a certain way.
+fn done(kind: &TaskType, work: &mut Work, tool: &str, args: Value, ok: bool) -> Planned {
+    match rule(kind, work, &call(tool, args)) {
+        Ruling::Run(planned) => {
+            work.observe(kind, &planned, facts(tool).unwrap(), seen(ok));
+            planned
+        }
+        other => panic!("{tool} was not run: {other:?}"),
+    }
+}
+
+#[test]
+fn the_built_in_types_are_those_of_the_contract() {
+    let types = TaskTypes::built_in();
+    let pattern = |name: &str| types.get(name).unwrap().pattern().join(" ");
+    assert_eq!(pattern("skill_build"), "research generate verify");
+    assert_eq!(pattern("code_modify"), "read understand edit verify");
+    assert_eq!(pattern("code_create"), "design write test");
+    assert_eq!(pattern("research"), "search visit extract synthesize");
+    assert_eq!(pattern("memory_op"), "query update");
+    assert_eq!(pattern("generic"), "act");
+    let most = |name: &str| types.get(name).unwrap().max_steps;
+    assert_eq!(["skill_build", "memory_op", "code_modify", "generic"].map(most), [3, 3, 5, 5]);
+    let usual = |kind: &str, step: &str| {
+        types.get(kind).unwrap().step(step).unwrap().tools.first().cloned().unwrap_or_default()
+    };
+    assert_eq!(usual("code_modify", "read"), "file.read");
+    assert_eq!(usual("code_modify", "verify"), "test.run");
+    assert_eq!(usual("research", "visit"), "web.fetch");
+    assert_eq!(usual("memory_op", "update"), "memory.save");
+}
+
+#[test]
+fn a_type_of_the_persons_own_needs_no_code_and_a_broken_one_is_left_out() {
+    let own =
+        "name = \"tidy\"\ndescription = \"x\"\n[[steps]]\nname = \"look\"\ntools = [\"grep\"]";
+    let broken =
+        "name = \"odd\"\ndescription = \"x\"\n[[steps]]\nname = \"a\"\non_failure = [\"b\"]";
+    let sources =
+        [Source { name: "tidy.toml", text: own }, Source { name: "odd.toml", text: broken }];
+    let (types, errors) = TaskTypes::with(&sources);
+    assert!(types.get("tidy").is_some() && types.get("odd").is_none());
+    assert_eq!(errors[0].to_string(), "odd.toml: the step a names b, which is no step");
+    assert_eq!(types.or_generic("unheard of").name, "generic");
+}
+
+#[test]
+fn a_repeated_research_gives_way_to_generate() {
+    let (kind, mut work) = begin("skill_build");
+    done(&kind, &mut work, "internet.research", json!({"query": "a"}), true);
+    let again = rule(&kind, &mut work, &call("internet.research", json!({"query": "b"})));
+    assert!(matches!(again, Ruling::Instead { step, .. } if step == "generate"));
+    assert_eq!(work.iteration, 2);
+}
+
+#[test]
+fn context_stands_in_for_research() {
+    let kind = TaskTypes::built_in().get("skill_build").unwrap().clone();
+    let work = begin_work(&kind, Vec::new(), true);
+    assert_eq!(work.state.pending_steps, ["generate", "verify"]);
+}
+
+#[test]
+fn red_tests_ask_for_another_edit_and_the_third_leads_back_to_the_planner() {
+    let (kind, mut work) = begin("code_modify");
+    done(&kind, &mut work, "file.read", json!({"path": "a"}), true);
+    done(&kind, &mut work, "file.edit", json!({"n": 1}), true);
+    assert!(work.state.is_completed("understand"), "weighed before the edit");
+    done(&kind, &mut work, "test.run", json!({}), false);
+    assert_eq!(work.state.pending_steps, ["edit", "verify"]);
+    let same = rule(&kind, &mut work, &call("test.run", json!({})));
+    assert!(matches!(same, Ruling::Reject { code: "same_args", .. }));
+    done(&kind, &mut work, "file.edit", json!({"n": 2}), true);
+    done(&kind, &mut work, "test.run", json!({}), false);
+    let third = rule(&kind, &mut work, &call("file.edit", json!({"n": 3})));
+    assert!(matches!(third, Ruling::Escalate { .. }), "{third:?}");
+}
+
+#[test]
+fn a_check_made_before_the_edit_is_made_again_after_it() {
+    let (kind, mut work) = begin("code_modify");
+    done(&kind, &mut work, "test.run", json!({}), true);
+    assert!(work.state.is_completed("verify"));
+    done(&kind, &mut work, "file.read", json!({"path": "a"}), true);
+    done(&kind, &mut work, "file.edit", json!({}), true);
+    assert_eq!(work.state.pending_steps, ["verify"]);
+}
+
+#[test]
+fn what_is_turned_down_twice_leads_back_to_the_planner() {
+    let (kind, mut work) = begin("code_modify");
+    let done_already = Move::Done { answer: "done".to_owned() };
+    assert!(matches!(
+        rule(&kind, &mut work, &done_already),
+        Ruling::Reject { code: "steps_pending", .. }
+    ));
+    assert!(matches!(rule(&kind, &mut work, &done_already), Ruling::Escalate { .. }));
+    let (kind, mut work) = begin("code_modify");
+    let elsewhere =
+        Move::Call { step: Some("dance".into()), tool: "file.edit".into(), args: json!({}) };
+    assert!(matches!(
+        rule(&kind, &mut work, &elsewhere),
+        Ruling::Reject { code: "step_not_pending", .. }
+    ));
+    assert!(matches!(rule(&kind, &mut work, &elsewhere), Ruling::Escalate { .. }));
+}
+
+#[test]
+fn looking_is_free_up_to_a_number() {
+    let (kind, mut work) = begin("generic");
+    for at in 0..12 {
+        let planned = done(&kind, &mut work, "grep", json!({ "pattern": at }), true);
+        assert_eq!(planned.purpose, Purpose::Lookup);
+    }
+    assert_eq!((work.iteration, work.calls), (0, 0));
+    let more = rule(&kind, &mut work, &call("grep", json!({"pattern": "x"})));
+    assert!(matches!(more, Ruling::Reject { code: "lookups_used_up", .. }));
+}
+
+#[test]
+fn a_generic_task_has_five_calls_unless_the_person_grants_more() {
+    let (kind, mut work) = begin("generic");
+    for at in 0..5 {
+        done(&kind, &mut work, "file.write", json!({ "n": at }), true);
+    }
+    let sixth = call("file.write", json!({"n": 6}));
+    assert!(matches!(rule(&kind, &mut work, &sixth), Ruling::Cap { cap: "max_steps", .. }));
+    let granted = Bounds { granted: 2, ..Bounds::default() };
+    assert!(matches!(work.rule(&kind, &sixth, facts, &granted), Ruling::Run(_)));
+    assert!(matches!(
+        rule(&kind, &mut work, &Move::Say { text: "done".into() }),
+        Ruling::Done { .. }
+    ));
+}
+
+#[test]
+fn research_stops_at_three_sources_or_when_nothing_new_comes() {
+    let (kind, mut work) = begin("research");
+    let look = |work: &mut Work, tool: &str, at: u32, sources: &[&str]| {
+        let Ruling::Run(planned) = rule(&kind, work, &call(tool, json!({ "n": at }))) else {
+            panic!("not run")
+        };
+        let sources = sources.iter().map(|one| (*one).to_owned()).collect();
+        work.observe(&kind, &planned, facts(tool).unwrap(), Observed { sources, ..seen(true) });
+    };
+    let mut dull = work.clone();
+    look(&mut work, "internet.research", 1, &["a", "b", "c"]);
+    assert_eq!(work.state.pending_steps, ["extract", "synthesize"]);
+    look(&mut dull, "internet.research", 1, &[]);
+    assert_eq!(dull.state.next(), Some("visit"));
+    look(&mut dull, "grep", 2, &[]);
+    assert_eq!(dull.state.pending_steps, ["extract", "synthesize"]);
+}
+
+#[test]
+fn words_are_the_result_of_steps_of_thought_and_otherwise_the_end() {
+    let (kind, mut work) = begin("code_create");
+    let said = Move::Say { text: "a small module".into() };
+    assert_eq!(rule(&kind, &mut work, &said), Ruling::Thought { steps: vec!["design".into()] });
+    work.think(&["design".into()], "a small module");
+    assert!(matches!(rule(&kind, &mut work, &said), Ruling::Reject { .. }));
+    let (kind, mut work) = begin("research");
+    work.stop_looking(&kind);
+    assert!(matches!(rule(&kind, &mut work, &said), Ruling::Done { .. }));
+}
+
+fn wish() -> impl Strategy<Value = Move> {
+    let tool = prop::sample::select(vec![
+        "internet.research",
+        "web.search",
+        "file.read",
+        "grep",
+        "web.fetch",
+        "file.edit",
+        "file.write",
+        "test.run",
+        "skill.generator",
+        "memory.search",
+        "memory.save",
+        "rm.everything",
+    ]);
+    let step = prop::option::weighted(
+        0.3,
+        prop::sample::select(vec![
+            "research", "generate", "verify", "read", "edit", "nonsense", "act",
+        ]),
+    );
+    prop_oneof![
+        6 => (step, tool, 0..6u8).prop_map(|(step, tool, n)| Move::Call {
+            step: step.map(str::to_owned),
+            tool: tool.to_owned(),
+            args: json!({ "n": n }),
+        }),
+        1 => "\\PC{0,20}".prop_map(|text| Move::Say { text }),
+        1 => "\\PC{0,20}".prop_map(|answer| Move::Done { answer }),
+        1 => Just(Move::Escalate { why: "stuck".into() }),
+        1 => Just(Move::Unusable { why: "junk".into() }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
+
+    /// Whatever is wished for: no unknown tool, no more iterations than allowed, no run of searches, no step both done
+    /// and to do, and the books survive being written down.
+    #[test]
+    fn arbitrary_wishes_stay_within_bounds(
+        kind in prop::sample::select(vec!["skill_build", "code_modify", "code_create", "research", "memory_op", "generic"]),
+        wishes in prop::collection::vec((wish(), any::<bool>()), 1..24),
+    ) {
+        let (kind, mut work) = begin(kind);
+        let bounds = Bounds::default();
+        let (mut row, mut researches) = (0, 0);
+        for (wish, ok) in &wishes {
+            match work.rule(&kind, wish, facts, &bounds) {
+                Ruling::Run(planned) => {
+                    let facts = facts(&planned.tool);
+                    prop_assert!(facts.is_some(), "unknown tool {}", planned.tool);
+                    let facts = facts.unwrap();
+                    if facts.search_like { row += 1 } else if planned.purpose == Purpose::Step { row = 0 }
+                    prop_assert!(row <= SEARCHES_IN_A_ROW, "{row} searches in a row");
+                    if kind.name == "skill_build" && *ok {
+                        researches += u32::from(facts.search_like);
+                        prop_assert!(researches <= 1);
+                    }
+                    work.observe(&kind, &planned, facts, seen(*ok));
+                    prop_assert!(work.calls <= work.state.max_steps);
+                }
+                Ruling::Instead { step, .. } => {
+                    prop_assert!(work.state.is_pending(&step));
+                    row = 0;
+                }
+                Ruling::Thought { steps } => work.think(&steps, "thought"),
+                Ruling::Reject { .. } => {}
+                Ruling::Done { .. } | Ruling::Escalate { .. } | Ruling::Cap { .. } => break,
+            }
+            prop_assert!(work.iteration <= bounds.react_max_iterations);
+            prop_assert!(work.state.completed_steps.iter().all(|step| !work.state.is_pending(step)));
+        }
+        let text = serde_json::to_string(&work).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Work>(&text).unwrap(), work);
+    }
+}

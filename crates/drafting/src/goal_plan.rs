@@ -1,0 +1,223 @@
+//! From one sentence to a checked plan in one go, for tests that need a plan and no conversation.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::Serialize;
+
+use super::offline::{self, DraftError, Library, Proposals, Wish};
+use planwright_model::{FixedEvent, PlanContext, Violation};
+use planwright_plan::confidence::{Confidence, ConfidenceSettings, Facts, judge};
+use planwright_plan::grammar::{PlanArtifacts, Stage, repair, validate};
+use planwright_schedule::{ScheduleError, ScheduleRequest, schedule};
+
+/// What is to be planned, and what the planner must know beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct GoalRequest<'a> {
+    pub goal: &'a str,
+    pub today: Date,
+    /// IANA name of the person's zone.
+    pub time_zone: &'a str,
+    pub now: Timestamp,
+    pub library: &'a Library,
+    /// What is already in the person's calendar.
+    pub events: &'a [FixedEvent],
+}
+
+/// How one stage came out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageReport {
+    pub confidence: Confidence,
+    pub violations: Vec<Violation>,
+}
+
+/// A plan with everything a person would want to know before approving it.
+#[derive(Clone, Debug)]
+pub struct GoalPlan {
+    pub artifacts: PlanArtifacts,
+    /// Outline, roadmap, schedule.
+    pub stages: Vec<StageReport>,
+}
+
+/// Why a goal could not be planned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GoalError {
+    #[error("the goal has more than {} characters", PlanContext::MAX_GOAL_CHARS)]
+    TooLong,
+    #[error(transparent)]
+    Draft(#[from] DraftError),
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+}
+
+impl GoalError {
+    /// What would mend it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::TooLong => "say it in a sentence or two; details can follow as changes",
+            Self::Draft(error) => error.hint(),
+            Self::Schedule(_) => "check the time zone and the hours",
+        }
+    }
+}
+
+/// Plans a goal. The same request gives the same plan.
+pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
+    if request.goal.trim().chars().count() > PlanContext::MAX_GOAL_CHARS {
+        return Err(GoalError::TooLong);
+    }
+    let start = request.today.tomorrow().unwrap_or(request.today);
+    let context = PlanContext::new(request.goal, start, request.time_zone);
+    let draft = offline::draft(context, request.library, request.today, Proposals::Off)?;
+    let mut plan = PlanArtifacts::new(draft.outline);
+    let mut stages = vec![settle(&mut plan, Stage::Outline, request.now)];
+
+    let roadmap = offline::build(&plan.outline, request.library, Wish::default())?.roadmap;
+    plan.roadmap = Some(roadmap);
+    stages.push(settle(&mut plan, Stage::Roadmap, request.now));
+
+    if let Some(roadmap) = &plan.roadmap {
+        let mut wanted = ScheduleRequest::new(roadmap, plan.context());
+        wanted.events = request.events;
+        let made = schedule(&wanted.seeded(request.goal, plan.outline.version))?;
+        plan.schedule = Some(made);
+    }
+    stages.push(settle(&mut plan, Stage::Schedule, request.now));
+    Ok(GoalPlan { artifacts: plan, stages })
+}
+
+/// Mends what can be mended mechanically, then judges what is left.
+fn settle(plan: &mut PlanArtifacts, stage: Stage, now: Timestamp) -> StageReport {
+    let log = repair(plan, stage, now);
+    plan.adaptation_log.extend(log);
+    let violations = validate(stage, plan);
+    let confidence =
+        judge(stage, plan, &Facts::default(), &violations, None, &ConfidenceSettings::default());
+    StageReport { confidence, violations }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use jiff::civil::date;
+    use proptest::prelude::*;
+
+    use super::*;
+    use planwright_model::{PatternType, Role, Severity};
+
+    fn plan(goal: &str) -> GoalPlan {
+        let library = Library::built_in();
+        plan_goal(&GoalRequest {
+            goal,
+            today: date(2026, 6, 7),
+            time_zone: "Europe/Berlin",
+            now: Timestamp::UNIX_EPOCH,
+            library: &library,
+            events: &[],
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn the_five_goals_give_the_expected_picks_and_plans_that_hold() {
+        for (goal, pattern, subtype) in [
+            ("launch a newsletter in 6 weeks", PatternType::MilestoneProject, "launch"),
+            ("learn Rust, 5 hours a week", PatternType::ProgressiveAccumulationArc, "learning_arc"),
+            ("migrate service X from Python to Rust", PatternType::MilestoneProject, "migration"),
+            ("marathon training 16 weeks", PatternType::ProgressiveAccumulationArc, "training_arc"),
+            ("weekly review routine", PatternType::RecurringCycle, "review_routine"),
+        ] {
+            let plan = plan(goal);
+            let spec = plan.artifacts.context().pattern.clone().unwrap();
+            assert_eq!(
+                (spec.pattern_type, spec.subtype.as_deref()),
+                (pattern, Some(subtype)),
+                "{goal}"
+            );
+            for stage in &plan.stages {
+                let broken: Vec<_> = stage
+                    .violations
+                    .iter()
+                    .filter(|found| found.severity != Severity::Warning)
+                    .collect();
+                assert!(broken.is_empty(), "{goal}: {broken:?}");
+                assert!(stage.confidence.value >= 0.70, "{goal}: {:?}", stage.confidence);
+            }
+        }
+    }
+
+    #[test]
+    fn a_daily_protocol_keeps_its_local_time() {
+        let plan = plan("take medication every day at 8");
+        let schedule = plan.artifacts.schedule.unwrap();
+        assert!(!schedule.blocks.is_empty() && schedule.unplaced.is_empty());
+    }
+
+    /// The local days of the week and times at which a goal's habit starts.
+    fn times(goal: &str) -> (Vec<String>, BTreeSet<String>) {
+        let plan = plan(goal);
+        for stage in &plan.stages {
+            let broken = stage.violations.iter().find(|found| found.severity != Severity::Warning);
+            assert!(broken.is_none(), "{goal}: {broken:?}");
+            assert!(stage.confidence.value >= 0.70, "{goal}: {:?}", stage.confidence);
+        }
+        let schedule = plan.artifacts.schedule.unwrap();
+        assert!(schedule.unplaced.is_empty(), "{goal}: {:?}", schedule.unplaced);
+        let habits = plan.artifacts.outline.nodes.iter();
+        let habit = habits.clone().find(|node| node.role == Role::Habit).unwrap();
+        let own = schedule.blocks.iter().filter(|block| block.plan_node_id == habit.id);
+        let local = own.map(|block| block.start.offset.to_datetime(block.start.at));
+        let days: Vec<String> =
+            local.clone().take(7).map(|at| at.strftime("%a").to_string()).collect();
+        (days, local.map(|at| at.time().to_string()).collect())
+    }
+
+    #[test]
+    fn a_daily_routine_without_a_time_comes_every_day_at_one_assumed_time() {
+        let every = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+        for (goal, at) in [
+            ("daily routine", "08:00:00"),
+            ("meditate every morning", "08:00:00"),
+            ("read for 20 minutes every evening", "19:00:00"),
+            ("daily stretching habit", "08:00:00"),
+        ] {
+            let (days, times) = times(goal);
+            assert_eq!(days, every, "{goal}");
+            assert_eq!(times, BTreeSet::from([at.to_owned()]), "{goal}");
+            let context = plan(goal).artifacts.outline.plan_context;
+            assert!(at.starts_with(&context.assumption("at_local").unwrap().value), "{goal}");
+        }
+        let (days, _) = times("water the plants every Saturday");
+        assert!(days.iter().all(|day| day == "Sat"), "{days:?}");
+        let (days, _) = times("stretching habit every weekday");
+        assert_eq!(days[..6], ["Mon", "Tue", "Wed", "Thu", "Fri", "Mon"]);
+        assert!(
+            plan("stretching habit every weekday")
+                .artifacts
+                .context()
+                .assumption("at_local")
+                .is_none()
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn any_goal_gives_a_plan_or_a_sentence(goal in ".{0,80}") {
+            let library = Library::built_in();
+            let request = GoalRequest {
+                goal: &goal,
+                today: date(2026, 3, 27),
+                time_zone: "America/New_York",
+                now: Timestamp::UNIX_EPOCH,
+                library: &library,
+                events: &[],
+            };
+            match plan_goal(&request) {
+                Ok(plan) => prop_assert!(!plan.artifacts.outline.nodes.is_empty()),
+                Err(error) => prop_assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Planning without a model: the offline planner and its templates, change requests in words, the controller table,
+//! executor rules and the scout gate.
+//!
+//! Pure: time and randomness enter as arguments.
+
+pub mod controller;
+pub mod executor;
+pub mod gate;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod goal_plan;
+pub mod offline;
+pub mod policy_words;
+pub mod token_budget;
+pub mod voice;
+pub mod wishes;

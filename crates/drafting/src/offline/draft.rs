@@ -1,0 +1,83 @@
+//! Goal and context in, outline out.
+
+use jiff::civil::Date;
+
+use planwright_model::{PlanContext, PlanOutline};
+
+use super::blueprint::{self, Ground};
+use super::facts::{self, Question};
+use super::goal::Goal;
+use super::pattern::{self, Pick, Proposals};
+use super::template::{Library, Template};
+
+/// Why nothing could be drafted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DraftError {
+    #[error("the goal is empty")]
+    NoGoal,
+    #[error("no template is there for {0}")]
+    NoTemplate(String),
+}
+
+impl DraftError {
+    /// What would mend it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoGoal => "say in one sentence what you want to reach",
+            Self::NoTemplate(_) => "choose another pattern, or add a template for it",
+        }
+    }
+}
+
+/// An outline with all that a caller tells or asks about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    pub outline: PlanOutline,
+    /// How the pattern was chosen; the context's own pattern wins over it.
+    pub pick: Pick,
+    /// Missing facts, the most important first.
+    pub questions: Vec<Question>,
+    /// What could not be used, and what the person should know before starting.
+    pub notes: Vec<String>,
+}
+
+/// Drafts the outline of a goal. A pattern that the context already has is kept.
+pub fn draft(
+    context: PlanContext,
+    library: &Library,
+    today: Date,
+    proposals: Proposals,
+) -> Result<Draft, DraftError> {
+    if context.goal_text.trim().is_empty() {
+        return Err(DraftError::NoGoal);
+    }
+    let goal = facts::read_goal(&context, today);
+    let pick = pattern::select(&goal, library, proposals);
+    let mut context = context;
+    let spec = context.pattern.clone().unwrap_or_else(|| pick.pattern.clone());
+    let template = template_of(library, &spec)?;
+    let mut notes = goal.notes.clone();
+    context = facts::fill(context, &goal, template, &mut notes);
+    context.pattern = Some(spec);
+    let size = facts::size(&context, &goal, template);
+    let plan =
+        blueprint::draw(Ground { goal: &goal, context: &context, template, library, size }, 100);
+    notes.extend(plan.notes);
+    notes.extend(template.notes.iter().cloned());
+    let questions = facts::questions(&context);
+    let mut outline = PlanOutline::new(blueprint::ROOT, context);
+    outline.nodes = plan.nodes;
+    Ok(Draft { outline, pick, questions, notes })
+}
+
+pub(super) fn template_of<'a>(
+    library: &'a Library,
+    spec: &planwright_model::PatternSpec,
+) -> Result<&'a Template, DraftError> {
+    library.template(spec).ok_or_else(|| DraftError::NoTemplate(spec.pattern_type.to_string()))
+}
+
+/// The goal of an outline, read as of its first day: dates in it have been settled before.
+pub(super) fn goal_of(outline: &PlanOutline) -> Goal {
+    facts::read_goal(&outline.plan_context, outline.plan_context.constraints.start)
+}

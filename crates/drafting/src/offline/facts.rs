@@ -1,0 +1,336 @@
+//! Fills in what the goal says and what it leaves open, and lists every value that the person did not state.
+
+use jiff::ToSpan as _;
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+
+use planwright_model::{
+    Assumption, AssumptionOrigin, Moment, PatternType, PlanCalendar, PlanContext, QuestionChoice,
+    Weekday,
+};
+
+use super::choices;
+use super::goal::{Cadence, Goal, Period, Today};
+use super::pattern::QUICK;
+use super::template::{Sizing, Template, When};
+use planwright_plan::sizing::{self, Hours};
+
+pub(super) const HORIZON: &str = "horizon_weeks";
+pub(super) const WEEKLY: &str = "weekly_minutes";
+pub(super) const OCCURRENCE: &str = "occurrence_minutes";
+pub(super) const CADENCE: &str = "cadence";
+pub(super) const LEVEL: &str = "level";
+pub(super) const AT: &str = "at_local";
+
+/// Facts that a person would be asked for, those with the largest effect first: effort, then dates.
+const ASKED: [&str; 6] = [HORIZON, WEEKLY, OCCURRENCE, CADENCE, LEVEL, AT];
+
+/// A fact that is missing, with the value that stands in for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    pub key: String,
+    pub text: String,
+    pub assumed: String,
+    /// Answers to pick from.
+    pub choices: Vec<QuestionChoice>,
+}
+
+/// Reads the goal of a context as of its first day.
+pub(super) fn read_goal(context: &PlanContext, today: Date) -> Goal {
+    let days = context.calendar.working.values().filter(|hours| !hours.is_empty()).count() as u16;
+    Goal::parse(&context.goal_text, Today { date: today, working_days: days.max(1) })
+}
+
+/// The questions that a context leaves open, in the order in which they matter.
+pub fn questions(context: &PlanContext) -> Vec<Question> {
+    let open = |key: &&str| {
+        context.assumption(key).filter(|found| found.origin == AssumptionOrigin::Template)
+    };
+    let asked = ASKED.iter().filter_map(open);
+    asked
+        .filter_map(|found| {
+            let text = found.question.clone()?;
+            let (key, assumed) = (found.key.clone(), found.value.clone());
+            let choices = choices::of(context, &key, &assumed);
+            Some(Question { key, text, assumed, choices })
+        })
+        .collect()
+}
+
+/// Fills the context from the goal and the template. What a template had filled in before is worked out anew.
+pub(super) fn fill(
+    mut context: PlanContext,
+    goal: &Goal,
+    template: &Template,
+    notes: &mut Vec<String>,
+) -> PlanContext {
+    forget_assumed(&mut context);
+    fill_end(&mut context, goal, template, notes);
+    fill_hours(&mut context, goal, template);
+    fill_rhythm(&mut context, goal, template);
+    if template.pattern == PatternType::ProgressiveAccumulationArc {
+        let question = format!("How far are you with this already: {}?", goal.subject.name);
+        assume(&mut context, LEVEL, "beginner", Some(question));
+    }
+    let start = context.constraints.start.to_string();
+    assume(&mut context, "start", &start, None);
+    let zone = context.calendar.tz.clone();
+    assume(&mut context, "tz", &zone, None);
+    let hours = hours_in_words(&context.calendar);
+    assume(&mut context, "working", &hours, None);
+    context
+}
+
+fn forget_assumed(context: &mut PlanContext) {
+    let assumed = |context: &PlanContext, key: &str| {
+        context.assumption(key).is_some_and(|found| found.origin == AssumptionOrigin::Template)
+    };
+    if assumed(context, HORIZON) {
+        context.constraints.horizon_weeks = None;
+    }
+    if assumed(context, WEEKLY) {
+        context.constraints.weekly_minutes = None;
+    }
+    context.assumptions.retain(|assumption| assumption.origin != AssumptionOrigin::Template);
+}
+
+fn assume(context: &mut PlanContext, key: &str, value: &str, question: Option<String>) {
+    if context.assumption(key).is_none() {
+        let origin = AssumptionOrigin::Template;
+        context.assumptions.push(Assumption {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            origin,
+            question,
+        });
+    }
+}
+
+fn fill_end(context: &mut PlanContext, goal: &Goal, template: &Template, notes: &mut Vec<String>) {
+    let limits = &mut context.constraints;
+    if limits.deadline.is_none()
+        && let Some(date) = goal.deadline
+    {
+        limits.deadline = Some(end_of_day(&context.calendar, date, notes));
+    }
+    limits.horizon_weeks = limits.horizon_weeks.or(goal.horizon_weeks).map(|weeks| weeks.max(1));
+    if limits.deadline.is_none() && limits.horizon_weeks.is_none() {
+        limits.horizon_weeks = Some(template.weeks);
+        // A routine rolls on and a small matter is not worth a question.
+        let asks = template.sizing != Sizing::ByTasks && template.subtype != QUICK;
+        let question = format!("By when should it be done? ({} weeks are assumed)", template.weeks);
+        assume(context, HORIZON, &template.weeks.to_string(), asks.then_some(question));
+    }
+}
+
+/// The end of the working day; a day without hours ends when the others do.
+fn end_of_day(calendar: &PlanCalendar, date: Date, notes: &mut Vec<String>) -> Moment {
+    let zone = TimeZone::get(&calendar.tz).unwrap_or_else(|_| {
+        notes.push(format!(
+            "the time zone \"{}\" does not exist; UTC was used, name one such as Europe/Berlin",
+            calendar.tz
+        ));
+        TimeZone::UTC
+    });
+    let hours =
+        calendar.extra_working.get(&date).or_else(|| calendar.working.get(&Weekday::of(date)));
+    let end = hours
+        .and_then(|hours| hours.last())
+        .map(|interval| interval.end)
+        .or_else(|| last_hour(calendar));
+    let local = date.to_datetime(end.unwrap_or(Time::constant(17, 0, 0, 0)));
+    let at = zone.to_ambiguous_timestamp(local).compatible().unwrap_or(jiff::Timestamp::MAX);
+    Moment::in_zone(at, &zone)
+}
+
+/// When the last working day of the week ends.
+pub(super) fn last_hour(calendar: &PlanCalendar) -> Option<Time> {
+    let day = last_working_day(calendar)?;
+    calendar.working.get(&day)?.last().map(|interval| interval.end)
+}
+
+pub(super) fn last_working_day(calendar: &PlanCalendar) -> Option<Weekday> {
+    calendar.working.iter().rev().find(|(_, hours)| !hours.is_empty()).map(|(day, _)| *day)
+}
+
+fn fill_hours(context: &mut PlanContext, goal: &Goal, template: &Template) {
+    if template.sizing == Sizing::ByTasks || template.total_minutes.is_some() {
+        return;
+    }
+    let by_rhythm = || {
+        let times = goal.cadence.as_ref()?.per_week();
+        Some((f64::from(goal.occurrence_minutes?) * times).round() as u32)
+    };
+    let limits = &mut context.constraints;
+    limits.weekly_minutes = limits
+        .weekly_minutes
+        .or(goal.weekly_minutes)
+        .or_else(by_rhythm)
+        .filter(|minutes| *minutes > 0);
+    if limits.weekly_minutes.is_none() {
+        let minutes = template.weekly_minutes.unwrap_or(300);
+        limits.weekly_minutes = Some(minutes);
+        let question = format!(
+            "How many hours a week can you give it? ({} are assumed)",
+            sizing_hours(minutes)
+        );
+        assume(context, WEEKLY, &minutes.to_string(), Some(question));
+    }
+    raise_daily_limit(context);
+}
+
+/// Hours that the person states must fit into the days, so the daily limit gives way to them.
+fn raise_daily_limit(context: &mut PlanContext) {
+    let days = context.calendar.working.values().filter(|hours| !hours.is_empty()).count() as u32;
+    let limits = &mut context.constraints;
+    let needed = limits.weekly_minutes.unwrap_or(0).div_ceil(days.max(1)).div_ceil(sizing::UNIT)
+        * sizing::UNIT;
+    if needed > limits.max_daily_minutes && !limits.hard.contains("max_daily_minutes") {
+        limits.max_daily_minutes = needed;
+        assume(context, "max_daily_minutes", &needed.to_string(), None);
+    }
+}
+
+fn sizing_hours(minutes: u32) -> String {
+    if minutes.is_multiple_of(60) {
+        (minutes / 60).to_string()
+    } else {
+        format!("{:.1}", f64::from(minutes) / 60.0)
+    }
+}
+
+fn fill_rhythm(context: &mut PlanContext, goal: &Goal, template: &Template) {
+    if matches!(template.pattern, PatternType::RecurringCycle | PatternType::HybridProjectCycle)
+        && goal.cadence.is_none()
+        && goal.per_period.is_none()
+    {
+        let words = rhythm(goal, template).words();
+        assume(context, CADENCE, &words, Some(format!("How often? ({words} is assumed)")));
+    }
+    if let Some(time) = usual_time(context, goal, template) {
+        let time = time.strftime("%H:%M").to_string();
+        let question = format!("At what time of day? ({time} is assumed)");
+        assume(context, AT, &time, Some(question));
+    }
+    let stated = template.cycles.iter().flat_map(|cycle| &cycle.tasks).find(|task| task.stated);
+    if let Some(minutes) = stated.and_then(|task| task.minutes)
+        && goal.occurrence_minutes.is_none()
+    {
+        let question = format!("How many minutes does it take each time? ({minutes} are assumed)");
+        assume(context, OCCURRENCE, &minutes.to_string(), Some(question));
+    }
+}
+
+/// The time of day of a routine that names a part of the day, or days on which there are no working hours: every day
+/// means every day, and a Saturday is no Monday.
+pub(super) fn usual_time(context: &PlanContext, goal: &Goal, template: &Template) -> Option<Time> {
+    let free = template.cycles.iter().any(|cycle| cycle.when == When::Any);
+    if template.pattern != PatternType::RecurringCycle || goal.at_local.is_some() || !free {
+        return None;
+    }
+    let working = &context.calendar.working;
+    let first = working.values().flatten().map(|hours| hours.start).min();
+    let has_hours = |day: &Weekday| working.get(day).is_some_and(|hours| !hours.is_empty());
+    let cadence = rhythm(goal, template);
+    let assumed = match cadence.every {
+        // Before work begins there is nothing in the way.
+        Period::Day if !Weekday::ALL.iter().all(has_hours) => {
+            first.map(|first| first.checked_sub(1.hour()).unwrap_or(first))
+        }
+        Period::Day => None,
+        _ => first.filter(|_| cadence.on.iter().any(|day| !has_hours(&Weekday::from(*day)))),
+    };
+    part_of_day(&context.goal_text).or(assumed)
+}
+
+/// What people mean by a part of the day, roughly.
+fn part_of_day(text: &str) -> Option<Time> {
+    let hour = text.split(|c: char| !c.is_alphabetic()).find_map(|word| {
+        Some(match word.to_lowercase().as_str() {
+            "morning" | "mornings" | "breakfast" => 8,
+            "noon" | "midday" | "lunch" | "lunchtime" => 12,
+            "afternoon" | "afternoons" => 15,
+            "evening" | "evenings" | "dinner" => 19,
+            "night" | "nights" | "nightly" | "bedtime" => 21,
+            _ => return None,
+        })
+    });
+    Time::new(hour?, 0, 0, 0).ok()
+}
+
+/// How often a routine or a round comes.
+pub(super) fn rhythm(goal: &Goal, template: &Template) -> Cadence {
+    let per_period = goal.per_period.as_ref().map(|found| found.period.clone());
+    let fallback = match template.pattern {
+        PatternType::HybridProjectCycle => Cadence::each(Period::Month),
+        _ => Cadence::each(Period::Week),
+    };
+    match template.pattern {
+        PatternType::HybridProjectCycle => per_period.or_else(|| goal.cadence.clone()),
+        _ => goal.cadence.clone().or(per_period),
+    }
+    .unwrap_or(fallback)
+}
+
+fn hours_in_words(calendar: &PlanCalendar) -> String {
+    let minutes = calendar.weekly_minutes();
+    let days = calendar.working.values().filter(|hours| !hours.is_empty()).count();
+    format!("{days} working days, {} hours a week", sizing_hours(minutes))
+}
+
+/// How long and how wide a plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) days: u32,
+    pub(super) weekly_minutes: u32,
+    /// What the calendar and the limits leave in the whole horizon.
+    pub(super) capacity: u32,
+    pub(super) effort: u32,
+}
+
+impl Size {
+    pub(super) fn weeks(&self) -> u16 {
+        u16::try_from(self.days.div_ceil(7)).unwrap_or(u16::MAX).max(1)
+    }
+}
+
+/// Sizes a filled context.
+pub(super) fn size(context: &PlanContext, goal: &Goal, template: &Template) -> Size {
+    let limits = &context.constraints;
+    let days = horizon_days(context, template);
+    let hours = match context.assumption(WEEKLY) {
+        Some(found) if found.origin == AssumptionOrigin::Template => Hours::Assumed,
+        _ => Hours::Stated,
+    };
+    let room = weekly_room(context);
+    let weekly_minutes = limits.weekly_minutes.unwrap_or(room);
+    let capacity = u64::from(days) * u64::from(weekly_minutes.min(room)) / 7;
+    let effort = match template.total_minutes {
+        Some(minutes) => {
+            sizing::cut(goal.occurrence_minutes.unwrap_or(minutes).max(2 * sizing::UNIT))
+        }
+        None => {
+            sizing::effort(days, weekly_minutes, hours, context.strategy_profile.target_utilization)
+        }
+    };
+    Size { days, weekly_minutes, capacity: u32::try_from(capacity).unwrap_or(u32::MAX), effort }
+}
+
+fn horizon_days(context: &PlanContext, template: &Template) -> u32 {
+    let limits = &context.constraints;
+    if let Some(deadline) = limits.deadline {
+        let last = deadline.date().checked_add(1.day()).unwrap_or(Date::MAX);
+        let days = limits.start.until(last).map_or(0, |span| span.get_days());
+        return u32::try_from(days).unwrap_or(0).max(1);
+    }
+    u32::from(limits.horizon_weeks.unwrap_or(template.weeks)) * 7
+}
+
+/// Minutes of an ordinary week that hours and daily limit leave.
+fn weekly_room(context: &PlanContext) -> u32 {
+    let most = context.constraints.max_daily_minutes;
+    let day = |hours: &Vec<planwright_model::Interval>| {
+        hours.iter().map(|span| span.minutes()).sum::<u32>().min(most)
+    };
+    context.calendar.working.values().map(day).sum()
+}

@@ -1,0 +1,333 @@
+//! The goal parser: reads deadline, horizon, hours, cadence, subject and direction out of one sentence.
+//!
+//! It takes any text in any script, never fails and never looks at a clock; what it could not use it says in
+//! [`Goal::notes`]. Guessing what to do about missing facts is left to sizing and to the questions.
+
+mod amount;
+mod dates;
+mod rhythm;
+mod subject;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use jiff::ToSpan as _;
+use jiff::civil::{Date, Time};
+
+pub use rhythm::{Cadence, PerPeriod, Period};
+pub use subject::Subject;
+
+use planwright_model::pattern::is_subtype_name;
+
+use amount::{Amount, Article};
+use dates::Reading;
+use rhythm::Budget;
+use words::Words;
+
+/// How much of a goal is read.
+pub const MAX_CHARS: usize = 2000;
+/// The longest horizon that is planned: ten years.
+pub const MAX_WEEKS: u16 = 520;
+const MINUTES_PER_WEEK: f64 = 7.0 * 24.0 * 60.0;
+const MINUTES_PER_DAY: f64 = 24.0 * 60.0;
+
+/// What the words of a goal say, as far as they say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Goal {
+    /// As typed, trimmed.
+    pub text: String,
+    pub deadline: Option<Date>,
+    pub horizon_weeks: Option<u16>,
+    /// Hours a week that the person gives, in minutes.
+    pub weekly_minutes: Option<u32>,
+    /// How long one occurrence takes, where the goal says so.
+    pub occurrence_minutes: Option<u32>,
+    pub cadence: Option<Cadence>,
+    pub per_period: Option<PerPeriod>,
+    pub at_local: Option<Time>,
+    pub subject: Subject,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// The name after `proposed:` where the goal names a subtype of its own.
+    pub proposed: Option<String>,
+    /// What the goal says that could not be used, and what to write instead.
+    pub notes: Vec<String>,
+    words: Vec<String>,
+}
+
+/// What the parser must know beside the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Today {
+    pub date: Date,
+    /// Working days in a week, for "an hour a day".
+    pub working_days: u16,
+}
+
+impl Goal {
+    /// Reads a goal.
+    pub fn parse(text: &str, today: Today) -> Self {
+        let text = text.trim();
+        let mut goal = Self::empty(text);
+        let read = match text.char_indices().nth(MAX_CHARS) {
+            Some((end, _)) => {
+                goal.notes.push(format!(
+                    "only the first {MAX_CHARS} characters of the goal were read; shorten it"
+                ));
+                &text[..end]
+            }
+            None => text,
+        };
+        let mut words = Words::new(read);
+        goal.words = words.iter().map(|word| word.text.clone()).collect();
+        goal.read_proposed(&mut words);
+        goal.read_direction(&mut words);
+        goal.read_rhythm(&mut words, today.working_days);
+        goal.read_deadline(&mut words, today.date);
+        goal.read_horizon(&mut words, today.date);
+        goal.read_occurrence(&mut words);
+        goal.subject = subject::find(&words, goal.from.as_deref());
+        goal
+    }
+
+    fn empty(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            deadline: None,
+            horizon_weeks: None,
+            weekly_minutes: None,
+            occurrence_minutes: None,
+            cadence: None,
+            per_period: None,
+            at_local: None,
+            subject: Subject::default(),
+            from: None,
+            to: None,
+            proposed: None,
+            notes: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    pub fn word_count(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether `phrase` (folded words parted by single spaces) occurs in the goal.
+    pub fn says(&self, phrase: &str) -> bool {
+        let parts: Vec<&str> = phrase.split(' ').collect();
+        self.words
+            .windows(parts.len())
+            .any(|window| window.iter().zip(&parts).all(|(word, part)| word == part))
+    }
+
+    /// Whether one of the words occurs, as it stands or with a plural or "-ing" ending.
+    pub fn says_any(&self, any: &[&str]) -> bool {
+        any.iter().any(|phrase| {
+            if phrase.contains(' ') {
+                return self.says(phrase);
+            }
+            self.words.iter().any(|word| same_word(word, phrase))
+        })
+    }
+
+    fn read_proposed(&mut self, words: &mut Words<'_>) {
+        for index in 0..words.len() {
+            let Some(name) = words.at(index).strip_prefix("proposed:").map(str::to_owned) else {
+                continue;
+            };
+            words.mark(index..index + 1);
+            if is_subtype_name(&name) {
+                self.words.extend(name.split('_').map(str::to_owned));
+                self.cadence = self
+                    .cadence
+                    .take()
+                    .or_else(|| rhythm::cadence(&mut Words::new(&name.replace('_', " "))));
+                self.proposed = Some(name);
+            } else {
+                self.notes.push(format!(
+                    "\"proposed:{name}\" is not a subtype name; use 3 to 40 of a-z, 0-9 and _, letter first"
+                ));
+            }
+            return;
+        }
+    }
+
+    fn read_direction(&mut self, words: &mut Words<'_>) {
+        if let Some(found) = subject::direction(words) {
+            words.mark(found.range);
+            self.from = Some(found.from);
+            self.to = Some(found.to);
+        }
+    }
+
+    fn read_rhythm(&mut self, words: &mut Words<'_>, working_days: u16) {
+        match rhythm::budget(words, working_days) {
+            Some(Budget::Weekly(minutes)) => {
+                self.weekly_minutes = self.limited(minutes, MINUTES_PER_WEEK, "a week");
+            }
+            Some(Budget::Occurrence { minutes, every }) => {
+                self.occurrence_minutes = self.limited(minutes, MINUTES_PER_DAY, "a day");
+                self.cadence = Some(Cadence::each(every));
+            }
+            None => {}
+        }
+        self.per_period = rhythm::per_period(words);
+        let found = rhythm::cadence(words);
+        self.cadence = self.cadence.take().or(found);
+        self.at_local = rhythm::time_of_day(words);
+    }
+
+    /// Minutes that can be lived: none and more than there are are told and left out.
+    fn limited(&mut self, minutes: f64, most: f64, of: &str) -> Option<u32> {
+        if minutes < 1.0 {
+            self.notes.push(format!("no time at all {of} is not a budget; it was left out, say how many minutes there are"));
+            return None;
+        }
+        if minutes > most {
+            self.notes.push(format!(
+                "{:.0} hours {of} are more than there are; left out, say how many you have",
+                minutes / 60.0
+            ));
+            return None;
+        }
+        Some(minutes.round() as u32)
+    }
+
+    fn read_deadline(&mut self, words: &mut Words<'_>, today: Date) {
+        for index in 0..words.len() {
+            let Some((trigger, found)) = deadline_at(words, index, today) else { continue };
+            let typed = words.typed(index..found.end).to_owned();
+            words.mark(index..found.end);
+            match found.reading {
+                Reading::Impossible(why) => {
+                    self.notes.push(format!("{why}; no deadline was taken from it"));
+                }
+                Reading::Day(date) => self.set_deadline(trigger.last_day(date), today, &typed),
+                Reading::SpanEnd(date) => self.set_deadline(date, today, &typed),
+            }
+            if self.deadline.is_some() {
+                return;
+            }
+        }
+    }
+
+    fn set_deadline(&mut self, date: Date, today: Date, typed: &str) {
+        if date < today {
+            self.notes.push(format!(
+                "\"{typed}\" is {date}, which has passed; no deadline was taken, name a later day"
+            ));
+            return;
+        }
+        let weeks = today.until(date).map_or(i32::MAX, |span| span.get_days() / 7);
+        if weeks > i32::from(MAX_WEEKS) {
+            self.notes.push(format!("\"{typed}\" is more than ten years away; no deadline was taken, plan a nearer part first"));
+            return;
+        }
+        self.deadline = Some(date);
+    }
+
+    fn read_horizon(&mut self, words: &mut Words<'_>, today: Date) {
+        for index in 0..words.len() {
+            let Some((start, found)) = horizon_at(words, index) else { continue };
+            let Some(weeks) = found.unit.weeks().map(|unit| unit * found.count) else { continue };
+            words.mark(start..found.end);
+            if weeks <= 0.0 {
+                self.notes.push(
+                    "a horizon of nothing was left out; say how many weeks there are".to_owned(),
+                );
+                continue;
+            }
+            if found.unit == amount::Unit::Day && self.deadline.is_none() {
+                let days = found.count.min(f64::from(MAX_WEEKS) * 7.0).ceil() as i32;
+                self.deadline = today.checked_add(days.days()).ok();
+            }
+            if weeks > f64::from(MAX_WEEKS) {
+                self.notes.push(format!(
+                    "{weeks:.0} weeks are more than ten years; {MAX_WEEKS} weeks were taken"
+                ));
+            }
+            self.horizon_weeks = Some(weeks.round().clamp(1.0, f64::from(MAX_WEEKS)) as u16);
+            return;
+        }
+    }
+
+    /// "for 20 minutes", "a 90-minute workshop": minutes that no period follows.
+    fn read_occurrence(&mut self, words: &mut Words<'_>) {
+        for index in 0..words.len() {
+            let Some(found) = amount::amount(words, index, Article::Ignored) else { continue };
+            let Some(minutes) = found.unit.minutes().map(|unit| unit * found.count) else {
+                continue;
+            };
+            let start = index - usize::from(index > 0 && words.is(index - 1, &["for"]));
+            words.mark(start..found.end);
+            if self.occurrence_minutes.is_none() {
+                self.occurrence_minutes = self.limited(minutes, MINUTES_PER_DAY, "at a time");
+            }
+        }
+    }
+}
+
+/// What introduced a deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trigger {
+    /// The day itself still counts.
+    By,
+    /// The day itself is too late.
+    Before,
+}
+
+impl Trigger {
+    fn last_day(self, date: Date) -> Date {
+        match self {
+            Self::By => date,
+            Self::Before => date.checked_sub(1.day()).unwrap_or(date),
+        }
+    }
+}
+
+fn deadline_at(words: &Words<'_>, index: usize, today: Date) -> Option<(Trigger, dates::Found)> {
+    let (trigger, next) = match words.at(index) {
+        "by" | "until" | "till" | "deadline" => (Trigger::By, index + 1),
+        "due" => (Trigger::By, words.skip(index + 1, &["by", "on"])),
+        "before" => (Trigger::Before, index + 1),
+        "no" if words.starts(index, "no later than") => (Trigger::By, index + 3),
+        // A bare day of the calendar or one after "on" is when it has to be there.
+        "on" => return Some((Trigger::By, dates::calendar_date(words, index + 1, today)?)),
+        text if text.len() == 10 && text.matches('-').count() == 2 => {
+            return Some((Trigger::By, dates::calendar_date(words, index, today)?));
+        }
+        _ => return None,
+    };
+    Some((trigger, dates::date_at(words, next, today)?))
+}
+
+/// An amount of days, weeks, months or years with the word before it, or a bare number of weeks or months.
+fn horizon_at(words: &Words<'_>, index: usize) -> Option<(usize, Amount)> {
+    let led = words.is(index, &["in", "for", "over", "within", "during", "next"]);
+    let found = if led {
+        let at = words.skip(
+            index + 1,
+            &["the", "next", "coming", "about", "around", "less", "than", "under"],
+        );
+        amount::amount(words, at, Article::Counts)?
+    } else {
+        amount::amount(words, index, Article::Ignored)?
+    };
+    let long = found.unit.weeks().is_some_and(|weeks| weeks >= 1.0);
+    (long || (led && found.unit == amount::Unit::Day)).then_some((index, found))
+}
+
+fn same_word(word: &str, cue: &str) -> bool {
+    if word == cue {
+        return true;
+    }
+    if cue.len() < 4 {
+        return word.strip_suffix('s') == Some(cue);
+    }
+    let stem = cue.strip_suffix('e').unwrap_or(cue);
+    match word.strip_prefix(stem) {
+        Some(tail) if stem == cue => matches!(tail, "s" | "es" | "ing"),
+        Some(tail) => matches!(tail, "es" | "ing"),
+        None => false,
+    }
+}

@@ -1,0 +1,239 @@
+//! The ways to do a plan that are compared: balanced, lean and thorough.
+
+use planwright_model::{
+    NodeTree, NodeType, PlanContext, PlanNode, Risk, RoadmapOption, Role, TaskId,
+};
+
+use planwright_text::units::planned;
+
+use super::blueprint::{Blueprint, Ground, Tie, Weight};
+use super::template::Sizing;
+
+/// A way to do the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// As the template has it.
+    Balanced,
+    /// Without optional tasks, three quarters of the effort.
+    Lean,
+    /// With a check in every phase, a quarter more effort.
+    Thorough,
+}
+
+impl Way {
+    pub const ALL: [Self; 3] = [Self::Balanced, Self::Lean, Self::Thorough];
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Balanced => "balanced",
+            Self::Lean => "lean",
+            Self::Thorough => "thorough",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Balanced => "Balanced",
+            Self::Lean => "Lean",
+            Self::Thorough => "Thorough",
+        }
+    }
+
+    /// Effort in percent of the balanced way.
+    pub fn percent(self) -> u32 {
+        match self {
+            Self::Balanced => 100,
+            Self::Lean => 75,
+            Self::Thorough => 125,
+        }
+    }
+}
+
+/// Ids of the optional leaves that the lean way leaves out; a container keeps its last task.
+pub(super) fn optional_leaves(nodes: &[PlanNode], root: &TaskId) -> Vec<TaskId> {
+    let tree = NodeTree::new(nodes);
+    let droppable = |leaf: &&PlanNode| {
+        let siblings =
+            leaf.parent_id.as_ref().map(|parent| tree.children(parent).count()).unwrap_or_default();
+        leaf.optional && siblings > 1
+    };
+    tree.leaves(root).into_iter().filter(droppable).map(|leaf| leaf.id.clone()).collect()
+}
+
+/// Adds a check to every phase, else to every cycle, else to the goal itself.
+pub(super) fn add_checks(
+    nodes: &mut Vec<PlanNode>,
+    root: &TaskId,
+    plan: &mut Blueprint,
+) -> Vec<TaskId> {
+    let of = |kind: NodeType| -> Vec<PlanNode> {
+        nodes.iter().filter(|node| node.node_type == kind).cloned().collect()
+    };
+    let found = [NodeType::Phase, NodeType::Cycle, NodeType::Goal]
+        .into_iter()
+        .map(of)
+        .find(|list| !list.is_empty());
+    let mut added = Vec::new();
+    for parent in found.unwrap_or_default() {
+        let check = check_of(&parent, nodes, root, plan);
+        added.push(check.id.clone());
+        nodes.push(check);
+    }
+    added
+}
+
+fn check_of(
+    parent: &PlanNode,
+    nodes: &[PlanNode],
+    root: &TaskId,
+    plan: &mut Blueprint,
+) -> PlanNode {
+    let id = if parent.id == *root { "check".to_owned() } else { format!("{}.check", parent.id) };
+    let title: String = format!("Check the result of: {}", parent.title)
+        .chars()
+        .take(PlanNode::MAX_TITLE_CHARS)
+        .collect();
+    let mut check = PlanNode::under(parent, id, NodeType::Task, title);
+    "what it was to bring is there, and what is missing has a date"
+        .clone_into(&mut check.done_when);
+    check.role = Role::Review;
+    check.intensity = parent.intensity;
+    let tree = NodeTree::new(nodes);
+    let siblings: Vec<&PlanNode> =
+        tree.children(&parent.id).filter(|node| node.stream == check.stream).collect();
+    check.position = siblings.iter().map(|node| node.position + 1).max().unwrap_or(0);
+    if let Some(last) = siblings.iter().rev().find(|node| node.recurrence.is_none()) {
+        plan.ties.push(Tie::chain(&last.id, &check.id));
+    }
+    let weight = check_weight(&siblings, &tree, plan);
+    plan.weights.insert(check.id.clone(), weight);
+    check
+}
+
+/// Half an average task; five minutes where tasks have fixed minutes.
+fn check_weight(siblings: &[&PlanNode], tree: &NodeTree<'_>, plan: &mut Blueprint) -> Weight {
+    let mut sum = 0;
+    let mut count = 0;
+    for sibling in siblings.iter().filter(|node| !node.milestone) {
+        let leaves = tree.leaves(&sibling.id);
+        // Weeks of training hold fixed minutes, however they are shared above.
+        if leaves.len() > 1
+            && leaves
+                .iter()
+                .any(|leaf| matches!(plan.weights.get(&leaf.id), Some(Weight::Minutes(_))))
+        {
+            return Weight::Minutes(30);
+        }
+        let tasks = leaves.len() as u32;
+        // Equal shares become explicit, so that the check does not count as much as a whole sub-goal.
+        let weight = plan.weights.entry(sibling.id.clone()).or_insert(Weight::Share(100 * tasks));
+        match weight {
+            Weight::Minutes(_) => return Weight::Minutes(5),
+            Weight::Share(share) => sum += *share,
+        }
+        count += tasks;
+    }
+    Weight::Share((sum / count.max(1) / 2).max(1))
+}
+
+/// Describes and scores one way.
+pub(super) fn option(
+    way: Way,
+    effort: u32,
+    balanced: u32,
+    ground: Ground<'_>,
+    conflicts: u32,
+) -> RoadmapOption {
+    let size = ground.size;
+    RoadmapOption {
+        id: way.id().to_owned(),
+        label: way.label().to_owned(),
+        summary: String::new(),
+        effort_minutes: effort,
+        span_weeks: span(effort, balanced, ground),
+        risk: risk(way, effort, size.capacity),
+        score: score(ground.context, effort, size.capacity, conflicts),
+        chosen: false,
+        rationale: String::new(),
+    }
+}
+
+/// At the pace of the balanced way; deadlines, training weeks, rounds and routines keep their length in all ways.
+fn span(effort: u32, balanced: u32, ground: Ground<'_>) -> u16 {
+    let stretches =
+        ground.template.sizing == Sizing::Shares && ground.template.total_minutes.is_none();
+    let weeks = ground.size.weeks();
+    if !stretches || ground.context.constraints.deadline.is_some() || balanced == 0 {
+        return weeks;
+    }
+    let weeks = u64::from(weeks) * u64::from(effort);
+    u16::try_from(weeks.div_ceil(u64::from(balanced))).unwrap_or(u16::MAX).max(1)
+}
+
+/// A full week is a risk, and so is leaving out what catches mistakes.
+fn risk(way: Way, effort: u32, capacity: u32) -> Risk {
+    let load = f64::from(effort) / f64::from(capacity.max(1));
+    match (way, load) {
+        (_, load) if load > 1.0 => Risk::High,
+        (Way::Lean, _) => Risk::Medium,
+        (_, load) if load > 0.8 + 1e-9 => Risk::Medium,
+        _ => Risk::Low,
+    }
+}
+
+/// achievement·min(1, capacity/effort) + wellbeing·(1 − peak utilization, ≥ 0) + portfolio·(1 − conflicts/planned).
+fn score(context: &PlanContext, effort: u32, capacity: u32, conflicts: u32) -> f64 {
+    let weights = context.strategy_profile.weights.normalised();
+    let planned = f64::from(effort.max(1));
+    let capacity = f64::from(capacity);
+    let peak = if capacity > 0.0 { planned / capacity } else { 1.0 };
+    let sum = weights.achievement * (capacity / planned).min(1.0)
+        + weights.wellbeing * (1.0 - peak).max(0.0)
+        + weights.portfolio * (1.0 - f64::from(conflicts) / planned).max(0.0);
+    (sum * 1000.0).round() / 1000.0
+}
+
+/// How an option differs from the first in one line: effort, span, risk.
+pub fn difference(option: &RoadmapOption, first: &RoadmapOption) -> String {
+    let effort = i64::from(option.effort_minutes) - i64::from(first.effort_minutes);
+    let effort = match effort {
+        0 => "the same effort".to_owned(),
+        more if more > 0 => format!("{} more", planned(more.unsigned_abs())),
+        less => format!("{} less", planned(less.unsigned_abs())),
+    };
+    let span = match i32::from(option.span_weeks) - i32::from(first.span_weeks) {
+        0 => "the same span".to_owned(),
+        more if more > 0 => format!("{} longer", weeks(more.unsigned_abs())),
+        less => format!("{} shorter", weeks(less.unsigned_abs())),
+    };
+    let risk = if option.risk == first.risk {
+        "the same risk".to_owned()
+    } else {
+        format!("{} risk instead of {}", risk_name(option.risk), risk_name(first.risk))
+    };
+    format!("{effort}, {span}, {risk}")
+}
+
+fn risk_name(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+    }
+}
+
+fn weeks(count: u32) -> String {
+    if count == 1 { "1 week".to_owned() } else { format!("{count} weeks") }
+}
+
+/// The line under the first option.
+pub(super) fn whole(option: &RoadmapOption, sessions: Option<(u32, u32)>) -> String {
+    let rhythm =
+        sessions.map(|(count, each)| format!(", {count} × {each} min a week")).unwrap_or_default();
+    format!(
+        "{} over {}{rhythm}, {} risk",
+        planned(option.effort_minutes.into()),
+        weeks(option.span_weeks.into()),
+        risk_name(option.risk)
+    )
+}

@@ -1,0 +1,199 @@
+//! What a template must hold beyond its syntax.
+
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+
+use super::{Group, LinkSpec, Sizing, TaskSpec, Template, TopicPack};
+
+/// A fault and where its text stands in the file.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) at: usize,
+    pub(super) message: String,
+    pub(super) remedy: String,
+}
+
+fn fault(place: &Spanned<String>, message: String, remedy: &str) -> Fault {
+    Fault { at: place.span().start, message, remedy: remedy.to_owned() }
+}
+
+/// Placeholders that titles and texts may hold.
+const KNOWN: [&str; 10] =
+    ["subject", "the subject", "The subject", "A", "B", "topic", "n", "project", "thing", "period"];
+
+pub(super) fn template(template: &Template) -> Result<(), Fault> {
+    head(template)?;
+    let mut keys = BTreeSet::new();
+    let groups: Vec<&Group> = template.phases.iter().chain(&template.cycles).collect();
+    for group in &groups {
+        gather_keys(group, &mut keys)?;
+    }
+    for task in &template.tasks {
+        task_key(task, &mut keys)?;
+    }
+    if template.sizing == Sizing::Shares && template.total_minutes.is_none() {
+        shares(&template.phases)?;
+    }
+    for part in &groups {
+        group(part, &keys)?;
+    }
+    template.tasks.iter().try_for_each(|part| task(part, &keys))
+}
+
+fn head(template: &Template) -> Result<(), Fault> {
+    let told =
+        |message: String, remedy: &str| Err(Fault { at: 0, message, remedy: remedy.to_owned() });
+    if !planwright_model::pattern::is_subtype_name(&template.subtype) {
+        return told(
+            format!("\"{}\" is not a name for a subtype", template.subtype),
+            "use 3 to 40 of a-z, 0-9 and _, letter first",
+        );
+    }
+    if !(1..=520).contains(&template.weeks) {
+        return told(
+            format!("a horizon of {} weeks cannot be planned", template.weeks),
+            "use 1 to 520 weeks",
+        );
+    }
+    let hours = template.weekly_minutes.or(template.total_minutes);
+    if hours.is_none_or(|minutes| minutes == 0) && template.sizing != Sizing::ByTasks {
+        return told(
+            "no time is given to share out".to_owned(),
+            "add weekly_minutes, or sizing = \"by_tasks\"",
+        );
+    }
+    if template.phases.is_empty() && template.cycles.is_empty() && template.tasks.is_empty() {
+        return told(
+            "the template holds no work".to_owned(),
+            "add a [[phase]] with a [[phase.task]]",
+        );
+    }
+    Ok(())
+}
+
+fn shares(groups: &[Group]) -> Result<(), Fault> {
+    let Some(first) = groups.iter().find(|group| group.share.is_some()) else { return Ok(()) };
+    let sum: u32 = groups.iter().filter_map(|group| group.share).sum();
+    if sum == 100 && groups.iter().all(|group| group.share.is_some()) {
+        return Ok(());
+    }
+    Err(fault(
+        &first.title,
+        format!("the shares of the phases add up to {sum}, not to 100"),
+        "change the shares",
+    ))
+}
+
+fn gather_keys(group: &Group, keys: &mut BTreeSet<String>) -> Result<(), Fault> {
+    add_key(group.key.as_ref(), &group.title, keys)?;
+    for part in group.phases.iter().chain(&group.sub_goals) {
+        gather_keys(part, keys)?;
+    }
+    group.tasks.iter().try_for_each(|task| task_key(task, keys))
+}
+
+fn task_key(task: &TaskSpec, keys: &mut BTreeSet<String>) -> Result<(), Fault> {
+    add_key(task.key.as_ref(), &task.title, keys)
+}
+
+fn add_key(
+    key: Option<&String>,
+    title: &Spanned<String>,
+    keys: &mut BTreeSet<String>,
+) -> Result<(), Fault> {
+    match key {
+        Some(key) if !keys.insert(key.clone()) => Err(fault(
+            title,
+            format!("the key \"{key}\" is used twice"),
+            "give each part a key of its own",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn group(part: &Group, keys: &BTreeSet<String>) -> Result<(), Fault> {
+    texts(&part.title, &[&part.description, &part.done_when])?;
+    links(&part.title, part.after.as_deref(), keys)?;
+    if part.phases.is_empty() && part.sub_goals.is_empty() && part.tasks.is_empty() {
+        let message = format!("\"{}\" has no action in it", part.title.get_ref());
+        return Err(fault(&part.title, message, "add a task to it or remove it"));
+    }
+    for inner in part.phases.iter().chain(&part.sub_goals) {
+        group(inner, keys)?;
+    }
+    part.tasks.iter().try_for_each(|inner| task(inner, keys))
+}
+
+fn task(part: &TaskSpec, keys: &BTreeSet<String>) -> Result<(), Fault> {
+    texts(&part.title, &[&part.description, &part.done_when])?;
+    if part.done_when.trim().is_empty() {
+        let message = format!("nothing says when \"{}\" is done", part.title.get_ref());
+        return Err(fault(&part.title, message, "add a done_when that somebody else could check"));
+    }
+    links(&part.title, part.after.as_deref(), keys)
+}
+
+fn links(
+    title: &Spanned<String>,
+    after: Option<&[LinkSpec]>,
+    keys: &BTreeSet<String>,
+) -> Result<(), Fault> {
+    for link in after.unwrap_or_default() {
+        if !keys.contains(&link.on) {
+            let message = format!(
+                "\"{}\" waits for \"{}\", which no part has as its key",
+                title.get_ref(),
+                link.on
+            );
+            return Err(fault(title, message, "correct the name after \"on\""));
+        }
+        if link.percent > 100 {
+            let message = format!(
+                "\"{}\" waits for {} percent of \"{}\"",
+                title.get_ref(),
+                link.percent,
+                link.on
+            );
+            return Err(fault(title, message, "use 0 to 100 percent"));
+        }
+    }
+    Ok(())
+}
+
+fn texts(title: &Spanned<String>, more: &[&String]) -> Result<(), Fault> {
+    if title.get_ref().trim().is_empty() {
+        return Err(fault(title, "a title is empty".to_owned(), "say in a few words what is done"));
+    }
+    for text in more.iter().copied().chain([title.get_ref()]) {
+        if let Some(name) = unknown_placeholder(text) {
+            let message = format!("\"{{{name}}}\" stands for nothing");
+            let remedy = format!("use one of {{{}}}", KNOWN.join("}, {"));
+            return Err(fault(title, message, &remedy));
+        }
+    }
+    Ok(())
+}
+
+fn unknown_placeholder(text: &str) -> Option<&str> {
+    text.split('{').skip(1).find_map(|rest| {
+        let name = rest.split('}').next().unwrap_or(rest);
+        (!KNOWN.contains(&name)).then_some(name)
+    })
+}
+
+pub(super) fn pack(pack: &TopicPack) -> Result<(), Fault> {
+    if pack.subjects.iter().any(|name| name.trim().is_empty()) || pack.subjects.is_empty() {
+        return Err(Fault {
+            at: 0,
+            message: "the pack is for no subject".to_owned(),
+            remedy: "name one in subjects, in lower case".to_owned(),
+        });
+    }
+    for topic in &pack.topics {
+        if topic.name.get_ref().trim().is_empty() {
+            return Err(fault(&topic.name, "a topic has no name".to_owned(), "name it"));
+        }
+    }
+    Ok(())
+}

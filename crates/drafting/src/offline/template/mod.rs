@@ -1,0 +1,195 @@
+//! Plan templates as data: phases, shares, wording and links of each subtype, read from TOML.
+//!
+//! This module owns the file format and its checks. Which template fits a goal is the business of `pattern`, and what
+//! becomes of it that of `blueprint`.
+
+mod check;
+mod every;
+mod library;
+mod topics;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use planwright_model::{LinkKind, PatternType, Role};
+
+pub use every::{Every, Unit};
+pub use library::{Library, Source, TemplateError};
+pub use topics::{Topic, TopicPack};
+
+/// One template file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    pub pattern: PatternType,
+    pub subtype: String,
+    /// Words of a goal that pick this subtype within its pattern.
+    #[serde(default)]
+    pub cues: Vec<String>,
+    /// Picked by "from A to B" instead of a word.
+    #[serde(default)]
+    pub from_to: bool,
+    /// The horizon that is assumed when the goal names none.
+    pub weeks: u16,
+    /// The hours that are assumed when the goal names none; a routine takes them from its tasks.
+    #[serde(default)]
+    pub weekly_minutes: Option<u32>,
+    /// The effort as a whole, for something too small for a weekly budget.
+    #[serde(default)]
+    pub total_minutes: Option<u32>,
+    #[serde(default)]
+    pub sizing: Sizing,
+    /// One sentence that says why this shape suits the goal.
+    #[serde(default)]
+    pub why: String,
+    /// What the person should read before starting.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    #[serde(default)]
+    pub finish: Option<Finish>,
+    #[serde(default, rename = "phase")]
+    pub phases: Vec<Group>,
+    #[serde(default, rename = "cycle")]
+    pub cycles: Vec<Group>,
+    #[serde(default, rename = "task")]
+    pub tasks: Vec<TaskSpec>,
+}
+
+/// How the effort of a template is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sizing {
+    /// Horizon times weekly minutes, shared by percentages.
+    #[default]
+    Shares,
+    /// The minutes that the tasks name.
+    ByTasks,
+    /// A load for each week that grows, recovers and tapers; phases are weeks of sessions.
+    Training,
+    /// Horizon times weekly minutes, shared by percentages within each round.
+    Rounds,
+}
+
+/// The milestone at the end.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finish {
+    pub title: Spanned<String>,
+    pub done_when: String,
+}
+
+/// A phase, a cycle or a sub-goal.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// The name by which links refer to it.
+    #[serde(default)]
+    pub key: Option<String>,
+    pub title: Spanned<String>,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub done_when: String,
+    /// Percent of the parent; equal shares where none says.
+    #[serde(default)]
+    pub share: Option<u32>,
+    #[serde(default = "one")]
+    pub intensity: u8,
+    #[serde(default)]
+    pub stream: Option<String>,
+    /// What it waits for; the one before it in the same stream unless given.
+    #[serde(default)]
+    pub after: Option<Vec<LinkSpec>>,
+    #[serde(default)]
+    pub every: Option<Every>,
+    #[serde(default)]
+    pub when: When,
+    #[serde(default, rename = "phase")]
+    pub phases: Vec<Group>,
+    #[serde(default, rename = "sub_goal")]
+    pub sub_goals: Vec<Group>,
+    #[serde(default, rename = "task")]
+    pub tasks: Vec<TaskSpec>,
+}
+
+/// A task, a milestone or a gate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSpec {
+    #[serde(default)]
+    pub key: Option<String>,
+    pub title: Spanned<String>,
+    pub done_when: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub role: Role,
+    /// Percent of the group; equal shares where none says.
+    #[serde(default)]
+    pub share: Option<u32>,
+    /// Minutes of one occurrence.
+    #[serde(default)]
+    pub minutes: Option<u32>,
+    /// Percent of the weekly minutes, for a habit beside the work.
+    #[serde(default)]
+    pub weekly_percent: Option<u32>,
+    /// The minutes that the goal names for one occurrence take the place of `minutes`.
+    #[serde(default)]
+    pub stated: bool,
+    /// Half as long: the short version for bad days.
+    #[serde(default)]
+    pub half: bool,
+    #[serde(default)]
+    pub milestone: bool,
+    #[serde(default)]
+    pub optional: bool,
+    /// Repeated for every topic of the phase.
+    #[serde(default)]
+    pub per_topic: bool,
+    #[serde(default)]
+    pub stream: Option<String>,
+    #[serde(default)]
+    pub after: Option<Vec<LinkSpec>>,
+    #[serde(default)]
+    pub every: Option<Every>,
+    #[serde(default)]
+    pub when: When,
+}
+
+impl TaskSpec {
+    /// Whether it takes no time: milestones come by themselves, gates are answered.
+    pub fn is_instant(&self) -> bool {
+        self.milestone || self.role == Role::Gate
+    }
+}
+
+/// A link to something before, by its key.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    pub on: String,
+    #[serde(default)]
+    pub kind: LinkKind,
+    /// Share of the predecessor's minutes to wait, in percent.
+    #[serde(default)]
+    pub percent: u32,
+    #[serde(default)]
+    pub why: String,
+}
+
+/// Where in its period a repeated thing falls when the goal does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    #[default]
+    Any,
+    LastWorkingDay,
+    /// The last hour of the last working day.
+    LastWorkingHour,
+    /// The last quarter of an hour of the last working day.
+    LastWorkingQuarter,
+}
+
+fn one() -> u8 {
+    1
+}

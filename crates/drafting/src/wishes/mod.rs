@@ -1,0 +1,140 @@
+//! Change requests that can be read without a model: estimates, names, removing, adding, moving, hours, dates, order,
+//! and whether the whole is to be leaner or more thorough.
+//!
+//! The grammar is small and listed in the files below. Nothing is guessed: a node that could be two, a date that no
+//! calendar has, a word that is not in the list leave their clause in [`Reading::unread`], as it was typed.
+
+mod amounts;
+mod change;
+mod find;
+mod limits;
+mod phrase;
+mod place;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod ways;
+
+use jiff::civil::Date;
+
+pub use change::{ContextChange, DayPart, change};
+
+use crate::offline::Way;
+use find::Finder;
+use planwright_model::{PlanEdit, PlanOutline, Roadmap, TaskId};
+
+/// What a change request says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Changes to nodes and links, in the order in which they were asked for.
+    pub edits: Vec<PlanEdit>,
+    /// Changes to hours and dates.
+    pub context: Vec<ContextChange>,
+    /// Which of its options the whole plan is to follow, and the words that say so.
+    pub way: Option<(Way, String)>,
+    /// What could not be read, as it was typed.
+    pub unread: Vec<String>,
+}
+
+/// What one clause says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wish {
+    Edits(Vec<PlanEdit>),
+    Context(Vec<ContextChange>),
+    Way(Way),
+}
+
+/// What a clause is read against.
+struct Ground<'a> {
+    finder: Finder<'a>,
+    today: Date,
+    working_days: u32,
+    roadmap: Option<&'a Roadmap>,
+}
+
+/// Reads a change request. `marked` are the nodes that "this", "it" or a missing name means.
+pub fn read(
+    text: &str,
+    outline: &PlanOutline,
+    roadmap: Option<&Roadmap>,
+    marked: &[TaskId],
+    today: Date,
+) -> Reading {
+    let nodes = roadmap.map_or(&outline.nodes, |roadmap| &roadmap.nodes);
+    let hours = outline.plan_context.calendar.working.values();
+    let ground = Ground {
+        finder: Finder::new(nodes, &outline.root_id, marked),
+        today,
+        working_days: hours.filter(|hours| !hours.is_empty()).count() as u32,
+        roadmap,
+    };
+    let mut reading = Reading::default();
+    for sentence in phrase::sentences(text) {
+        for (clause, wish) in ground.clauses(sentence) {
+            match wish {
+                Some(Wish::Edits(edits)) => reading.edits.extend(edits),
+                Some(Wish::Context(changes)) => reading.context.extend(changes),
+                Some(Wish::Way(way)) => reading.way = Some((way, clause.trim().to_owned())),
+                None => reading.unread.push(clause.to_owned()),
+            }
+        }
+    }
+    reading
+}
+
+/// The most pieces of one sentence that are tried in every grouping.
+const MAX_PIECES: usize = 24;
+
+impl Ground<'_> {
+    fn clause(&self, text: &str) -> Option<Wish> {
+        let text = phrase::plain(text);
+        limits::read(self, text)
+            .map(Wish::Context)
+            .or_else(|| steps::read(self, text).map(Wish::Edits))
+            // With nodes marked, "it" is those, and not the plan.
+            .or_else(|| ways::read(text).filter(|_| !self.finder.has_marks()).map(Wish::Way))
+    }
+
+    /// Cuts a sentence where the fewest pieces stay unread, and among those where the most wishes are read: a comma or
+    /// an "and" may part two wishes or belong to a title.
+    fn clauses<'t>(&self, sentence: &'t str) -> Vec<(&'t str, Option<Wish>)> {
+        let pieces = phrase::pieces(sentence);
+        if pieces.len() > MAX_PIECES {
+            return vec![(sentence.trim(), self.clause(sentence))];
+        }
+        // For each end the best way to read everything before it: unread pieces, minus clauses, where the last begins.
+        let mut best: Vec<(usize, usize, usize)> = vec![(0, usize::MAX, 0)];
+        for end in 1..=pieces.len() {
+            let mut found = (best[end - 1].0 + 1, best[end - 1].1, end - 1);
+            for start in 0..end {
+                let text = &sentence[pieces[start].start..pieces[end - 1].end];
+                if self.clause(text).is_some() {
+                    let candidate = (best[start].0, best[start].1 - 1, start);
+                    found = found.min(candidate);
+                }
+            }
+            best.push(found);
+        }
+        let mut end = pieces.len();
+        let mut clauses: Vec<(&str, Option<Wish>)> = Vec::new();
+        let mut unread: Option<(usize, usize)> = None;
+        while end > 0 {
+            let start = best[end].2;
+            let text = &sentence[pieces[start].start..pieces[end - 1].end];
+            if let Some(wish) = self.clause(text).filter(|_| best[end].0 == best[start].0) {
+                let skipped = unread.take().map(|(from, to)| (sentence[from..to].trim(), None));
+                clauses.extend(skipped);
+                clauses.push((text, Some(wish)));
+            } else {
+                // Neighbours that stay unread are one remark.
+                let to = unread.map_or(pieces[end - 1].end, |(_, to)| to);
+                unread = Some((pieces[start].start, to));
+            }
+            end = start;
+        }
+        clauses.extend(unread.map(|(from, to)| (sentence[from..to].trim(), None)));
+        clauses.reverse();
+        clauses.retain(|(text, wish)| wish.is_some() || text.chars().any(char::is_alphanumeric));
+        clauses
+    }
+}

@@ -1,0 +1,285 @@
+//! Wishes about nodes and links: estimate, rename, remove, add, move, order.
+
+use planwright_model::{LinkKind, PlanEdit, PlanNode, TaskId};
+
+use super::Ground;
+use super::amounts::minutes;
+use super::phrase::{after, before, parted, unquoted};
+
+/// Reads a wish about nodes or links.
+pub(super) fn read(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    rename(ground, text)
+        .or_else(|| unlink(ground, text))
+        .or_else(|| remove(ground, text))
+        .or_else(|| add(ground, text))
+        .or_else(|| shift(ground, text))
+        .or_else(|| estimate(ground, text))
+        .or_else(|| order(ground, text))
+}
+
+/// "rename X to Y", "call X Y" where Y is quoted, "call it Y".
+fn rename(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    let rest = after(text, &["rename", "retitle", "call", "name"])?;
+    let to = |(node, title): (&str, &str)| {
+        let title = unquoted(title);
+        let node = ground.finder.one(node).filter(|_| !title.is_empty())?;
+        Some(vec![PlanEdit::Rename { node: node.id.clone(), title: title.to_owned() }])
+    };
+    if let Some(title) = after(rest, &["to", "as"]) {
+        return to(("", title));
+    }
+    let named = parted(rest, &["to", "as", "into"]).into_iter().find_map(to);
+    let quoted = || {
+        let at = rest.find(['"', '“'])?;
+        to((&rest[..at], &rest[at..])).filter(|_| at > 0)
+    };
+    let it = || to(("it", after(rest, &["it", "this"])?));
+    named.or_else(quoted).or_else(it)
+}
+
+fn remove(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    const VERBS: [&str; 10] = [
+        "remove",
+        "delete",
+        "drop",
+        "leave out",
+        "take out",
+        "cut out",
+        "cut",
+        "get rid of",
+        "skip",
+        "without",
+    ];
+    let parted = || before(after(text, &["leave", "take", "cut"])?, &["out"]);
+    let nodes = ground.finder.all(after(text, &VERBS).or_else(parted)?)?;
+    Some(nodes.into_iter().map(|node| PlanEdit::Remove { node: node.id.clone() }).collect())
+}
+
+/// "add T to P", with "(2 hours)" or "taking 2 hours" behind the title or at the end.
+fn add(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    const FILLERS: [&str; 9] = [
+        "a task called",
+        "a step called",
+        "a task named",
+        "a task",
+        "a step",
+        "another task",
+        "the task",
+        "task",
+        "step",
+    ];
+    let rest = after(text, &["add", "include", "insert"])?;
+    let rest = after(rest, &FILLERS).filter(|rest| !rest.is_empty()).unwrap_or(rest);
+    let (rest, timed) = with_minutes(rest);
+    let node = |title: &str, parent: &PlanNode, minutes: Option<u32>| {
+        let title = unquoted(title);
+        let edit = PlanEdit::Add { parent: parent.id.clone(), title: title.to_owned(), minutes };
+        (!title.is_empty()).then(|| vec![edit])
+    };
+    // The last "to" names the parent: those before it may belong to the title.
+    for (title, parent) in parted(rest, &["to", "under", "in", "into", "below"]).into_iter().rev() {
+        let (title, inner) = with_minutes(title);
+        let found = ground.finder.container(parent).or_else(|| ground.finder.one(parent));
+        if let Some(parent) = found {
+            return node(title, parent, timed.or(inner));
+        }
+    }
+    let marked = ground.finder.one("this")?;
+    let holds = !ground.finder.tree.is_leaf(&marked.id) || marked.node_type.is_container();
+    let parent = if holds { Some(marked) } else { ground.finder.tree.parent(marked) };
+    node(rest, parent?, timed)
+}
+
+/// Takes an amount of time off the end of a phrase.
+fn with_minutes(text: &str) -> (&str, Option<u32>) {
+    if let Some((title, amount)) = text.strip_suffix(')').and_then(|text| text.rsplit_once('('))
+        && let Some(found) = minutes(amount)
+    {
+        return (title.trim(), Some(found));
+    }
+    let taking = parted(text, &["taking", "which takes", "that takes", "of", "for", "at"]);
+    let found = taking.into_iter().find_map(|(title, amount)| Some((title, minutes(amount)?)));
+    found.map_or((text, None), |(title, minutes)| (title, Some(minutes)))
+}
+
+fn shift(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    let rest = after(text, &["move", "shift", "put"])?;
+    let beside = |(node, other): (&str, &str), offset: u16| {
+        let (node, other) = (ground.finder.one(node)?, ground.finder.one(other)?);
+        move_beside(ground, node, other, offset).map(|edit| vec![edit])
+    };
+    let cuts = |word: &str, offset: u16| {
+        let behind = after(rest, &[word]).map(|other| ("this", other));
+        parted(rest, &[word]).into_iter().chain(behind).find_map(|cut| beside(cut, offset))
+    };
+    if let Some(found) =
+        cuts("before", 0).or_else(|| cuts("after", 1)).or_else(|| cuts("behind", 1))
+    {
+        return Some(found);
+    }
+    let to = [
+        "to the start of",
+        "to the beginning of",
+        "to the top of",
+        "to the end of",
+        "to",
+        "into",
+        "under",
+        "below",
+        "in",
+    ];
+    to.iter().find_map(|word| {
+        let first = ["start", "beginning", "top"].iter().any(|place| word.contains(place));
+        let alone = after(rest, &[word]).map(|parent| ("this", parent));
+        parted(rest, &[word]).into_iter().chain(alone).find_map(|(nodes, parent)| {
+            let parent = ground.finder.container(parent)?;
+            let position = if first { 0 } else { u16::MAX };
+            let to = |node: &PlanNode| PlanEdit::Move {
+                node: node.id.clone(),
+                parent: parent.id.clone(),
+                position,
+            };
+            Some(ground.finder.all(nodes)?.into_iter().map(to).collect())
+        })
+    })
+}
+
+/// Moves a node next to another: 0 before it, 1 behind it.
+fn move_beside(
+    ground: &Ground<'_>,
+    node: &PlanNode,
+    other: &PlanNode,
+    offset: u16,
+) -> Option<PlanEdit> {
+    let parent = other.parent_id.clone().filter(|_| node.id != other.id)?;
+    let lane = ground.finder.tree.children(&parent).filter(|found| found.stream == other.stream);
+    let place = lane.filter(|found| found.id != node.id).position(|found| found.id == other.id)?;
+    let position = u16::try_from(place).ok()?.checked_add(offset)?;
+    Some(PlanEdit::Move { node: node.id.clone(), parent, position })
+}
+
+fn estimate(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    const VERBS: [&str; 12] = [
+        "will take",
+        "should take",
+        "would take",
+        "might take",
+        "takes",
+        "take",
+        "needs",
+        "need",
+        "should be",
+        "is",
+        "are",
+        "lasts",
+    ];
+    let set = |nodes: &str, amount: &str| {
+        let minutes = minutes(amount)?;
+        let edit = |node: &PlanNode| PlanEdit::SetEstimate { node: node.id.clone(), minutes };
+        Some(ground.finder.all(nodes)?.into_iter().map(edit).collect())
+    };
+    if let Some(rest) = after(text, &["set", "estimate", "re-estimate", "change", "make", "give"]) {
+        let cuts = parted(rest, &["to", "at", "as", "with"]);
+        if let Some(found) = cuts.into_iter().find_map(|(nodes, amount)| set(nodes, amount)) {
+            return Some(found);
+        }
+        // "give it 2 hours": the amount begins with its number.
+        let amount = |(at, _): (usize, char)| set(&rest[..at], &rest[at..]);
+        if let Some(found) =
+            rest.char_indices().filter(|(_, c)| c.is_ascii_digit()).find_map(amount)
+        {
+            return Some(found);
+        }
+    }
+    if let Some(amount) = after(text, &VERBS) {
+        return set("", amount);
+    }
+    let said = parted(text, &VERBS).into_iter().find_map(|(nodes, amount)| set(nodes, amount));
+    said.or_else(|| text.split_once(": ").and_then(|(nodes, amount)| set(nodes, amount)))
+        .or_else(|| set("", text))
+}
+
+/// "X after Y", "X before Y", "X depends on Y", "first X, then Y".
+fn order(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    const SOONER: [&str; 5] = ["comes before", "goes before", "before", "must precede", "precedes"];
+    const LATER: [&str; 9] = [
+        "only after",
+        "comes after",
+        "goes after",
+        "after",
+        "depends on",
+        "waits for",
+        "should wait for",
+        "has to wait for",
+        "follows",
+    ];
+    let text = after(text, &["do", "start", "begin", "schedule", "have"]).unwrap_or(text);
+    let pair = |first: &str, second: &str| {
+        let (first, second) = (ground.finder.one(first)?, ground.finder.one(second)?);
+        tie(ground, first, second).map(|edit| vec![edit])
+    };
+    if let Some(first) = after(text, &["after"]) {
+        return pair(first, "");
+    }
+    if let Some(second) = after(text, &["before"]) {
+        return pair("", second);
+    }
+    if let Some(rest) = after(text, &["first"]) {
+        return parted(rest, &["and then", "then"]).into_iter().find_map(|(a, b)| pair(a, b));
+    }
+    let later = parted(text, &LATER).into_iter().find_map(|(second, first)| pair(first, second));
+    later.or_else(|| {
+        parted(text, &SOONER).into_iter().find_map(|(first, second)| pair(first, second))
+    })
+}
+
+/// Siblings in the wrong order change places, since their chain would contradict a link; all others are linked.
+fn tie(ground: &Ground<'_>, first: &PlanNode, second: &PlanNode) -> Option<PlanEdit> {
+    if first.id == second.id {
+        return None;
+    }
+    let tree = &ground.finder.tree;
+    let lane = |node: &PlanNode| (node.parent_id.clone(), node.stream.clone());
+    if lane(first) == lane(second) {
+        let parent = second.parent_id.as_ref()?;
+        let place = |id: &TaskId| tree.children(parent).position(|node| node.id == *id);
+        if place(&first.id) > place(&second.id) {
+            return move_beside(ground, second, first, 1);
+        }
+    }
+    let (from, to) = (first.id.clone(), second.id.clone());
+    Some(PlanEdit::Link { from, to, kind: LinkKind::FS, lag_minutes: 0 })
+}
+
+/// "unlink X from Y", "X does not depend on Y", "remove the link from X to Y".
+fn unlink(ground: &Ground<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    const FREE: [&str; 5] = [
+        "does not depend on",
+        "doesn't depend on",
+        "need not wait for",
+        "does not wait for",
+        "doesn't have to wait for",
+    ];
+    const LINK: [&str; 6] = [
+        "remove the link between",
+        "remove the link from",
+        "delete the link from",
+        "drop the link from",
+        "remove the link",
+        "unlink",
+    ];
+    let cut = |a: &str, b: &str| {
+        let (a, b) = (ground.finder.one(a)?, ground.finder.one(b)?);
+        let links = &ground.roadmap?.dependencies;
+        let between = |from: &PlanNode, to: &PlanNode| {
+            let found = links.iter().any(|link| link.from == from.id && link.to == to.id);
+            found.then(|| PlanEdit::Unlink { from: from.id.clone(), to: to.id.clone() })
+        };
+        between(a, b).or_else(|| between(b, a)).map(|edit| vec![edit])
+    };
+    if let Some(rest) = after(text, &LINK) {
+        return parted(rest, &["and", "to", "from"]).into_iter().find_map(|(a, b)| cut(a, b));
+    }
+    let text = before(text, &["any more", "anymore"]).unwrap_or(text);
+    parted(text, &FREE).into_iter().find_map(|(to, from)| cut(from, to))
+}

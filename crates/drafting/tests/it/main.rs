@@ -1,0 +1,6 @@
+//! What the crates below make of plans that were drafted offline.
+
+mod moved_blocks;
+mod plan_diffs;
+mod plan_edits;
+mod task_plans;

@@ -1,0 +1,84 @@
+//! Moving blocks of a schedule that was drafted offline.
+
+use planwright_drafting::goal_plan::{GoalRequest, plan_goal};
+use planwright_drafting::offline::Library;
+use planwright_model::*;
+use planwright_schedule::*;
+
+fn moment(text: &str) -> Moment {
+    text.parse().unwrap()
+}
+
+fn plan() -> (PlanContext, Roadmap, Schedule) {
+    let library = Library::built_in();
+    let request = GoalRequest {
+        goal: "launch a newsletter in 6 weeks",
+        today: jiff::civil::date(2026, 6, 8),
+        time_zone: "Europe/Berlin",
+        now: "2026-06-08T06:00:00Z".parse().unwrap(),
+        library: &library,
+        events: &[],
+    };
+    let plan = plan_goal(&request).unwrap().artifacts;
+    (plan.context().clone(), plan.roadmap.unwrap(), plan.schedule.unwrap())
+}
+
+#[test]
+fn a_block_stays_where_it_is_put_and_what_waits_for_it_follows() {
+    let (context, roadmap, schedule) = plan();
+    let first = schedule.blocks[0].clone();
+    let later = schedule.blocks[2].start;
+    let everybody: Vec<TaskId> = schedule
+        .blocks
+        .iter()
+        .map(|block| block.plan_node_id.clone())
+        .filter(|node| *node != first.plan_node_id)
+        .collect();
+    let wish = MoveWish {
+        schedule: &schedule,
+        roadmap: &roadmap,
+        context: &context,
+        block: &first.id,
+        to: later.at,
+        now: first.start.at,
+        settled: &|_| false,
+        waits_for: &|task| {
+            if *task == first.plan_node_id { everybody.clone() } else { Vec::new() }
+        },
+    };
+    let moved = move_block(&wish).unwrap();
+    let block = moved.schedule.blocks.iter().find(|block| block.id == first.id).unwrap();
+    assert_eq!(block.start, later);
+    assert!(block.locked && moved.displaced > 0);
+    for (index, one) in moved.schedule.blocks.iter().enumerate() {
+        for other in &moved.schedule.blocks[index + 1..] {
+            assert!(!one.overlaps(other), "{} and {}", one.id, other.id);
+        }
+        assert!(one.id == first.id || !one.locked, "{} was not locked", one.id);
+    }
+}
+
+#[test]
+fn a_move_to_a_free_hour_changes_nothing_else() {
+    let (context, roadmap, schedule) = plan();
+    let last = schedule.blocks.last().unwrap().clone();
+    let to = last.end.plus_minutes(24 * 60);
+    let wish = MoveWish {
+        schedule: &schedule,
+        roadmap: &roadmap,
+        context: &context,
+        block: &last.id,
+        to: to.at,
+        now: moment("2026-06-08T06:00:00Z").at,
+        settled: &|_| false,
+        waits_for: &|_| Vec::new(),
+    };
+    let moved = move_block(&wish).unwrap();
+    assert_eq!(moved.displaced, 0);
+    assert_eq!(moved.schedule.blocks.len(), schedule.blocks.len());
+    assert_eq!(moved.schedule.finish(), Some(to.plus_minutes(last.estimated_minutes.into())));
+    let past = MoveWish { to: last.start.at, now: to.at, ..wish };
+    assert!(move_block(&past).unwrap_err().contains("over"));
+    let settled = MoveWish { settled: &|_| true, ..wish };
+    assert!(move_block(&settled).unwrap_err().contains("settled"));
+}

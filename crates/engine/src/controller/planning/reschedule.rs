@@ -1,0 +1,85 @@
+//! Moving a block of the schedule by hand. The plan stays as it was approved; only its times change.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::Draft;
+use crate::controller::{Decided, Decision};
+use planwright_model::event::{PlanningEvent, Refusal};
+use planwright_model::{
+    AdaptationAction, AdaptationLogEntry, Moment, Origin, ScheduledBlock, TaskId,
+};
+use planwright_schedule::{self as schedule, MoveWish};
+use planwright_state::SessionState;
+
+pub(in super::super) fn move_block(
+    state: &SessionState,
+    block: &str,
+    to: Timestamp,
+    now: Timestamp,
+) -> Decided {
+    let refuse = |what: String| Refusal::OutOfRange { what };
+    let talk = &state.planning;
+    let (Some(context), Some(roadmap), Some(schedule)) =
+        (talk.context.as_deref(), talk.roadmap.as_deref(), talk.schedule.as_deref())
+    else {
+        return Err(refuse("this plan has no schedule; its tasks have no time to move".to_owned()));
+    };
+    let settled = |block: &ScheduledBlock| {
+        let row = state.tasks.get(&block.plan_node_id);
+        row.is_none_or(|row| {
+            row.status.is_settled()
+                || block.occurrence.is_some_and(|time| row.occurrences.contains_key(&time))
+        })
+    };
+    let waits_for = |task: &TaskId| -> Vec<TaskId> {
+        let position = state.tasks.position(task);
+        let after = position.map(|task| state.tasks.descendants(task)).unwrap_or_default();
+        after.into_iter().map(|task| state.tasks.id(task).clone()).collect()
+    };
+    let wish = MoveWish {
+        schedule,
+        roadmap,
+        context,
+        block,
+        to,
+        now,
+        settled: &settled,
+        waits_for: &waits_for,
+    };
+    let moved = schedule::move_block(&wish).map_err(refuse)?;
+    let zone = planwright_schedule::calendar::zone(&schedule.tz)
+        .map_err(|error| refuse(error.to_string()))?;
+    let local = |at: Moment| at.at.to_zoned(zone.clone()).strftime("%a %-d %b %H:%M").to_string();
+    let mut reason = format!(
+        "\"{}\" moved from {} to {}",
+        moved.before.title,
+        local(moved.before.start),
+        local(Moment::in_zone(to, &zone)),
+    );
+    if moved.displaced > 0 {
+        reason = format!("{reason}; {} more moved along", moved.displaced);
+    }
+    let version = talk.outline.as_deref().map_or(1, |outline| outline.version);
+    let mut draft = Draft::on(state, now);
+    draft.say(PlanningEvent::Adapted {
+        entry: AdaptationLogEntry {
+            id: format!("a{}", talk.adaptation_log.len() + 1),
+            timestamp: now,
+            node_ids: vec![moved.before.plan_node_id.clone()],
+            action: AdaptationAction::Reschedule,
+            reason,
+            origin: Origin::UserFeedback,
+            strategy_applied: None,
+            portfolio_impact: None,
+            from_version: version,
+            to_version: version,
+        },
+    });
+    draft.say(PlanningEvent::ScheduleDrafted {
+        schedule: Arc::new(moved.schedule),
+        by: "you".to_owned(),
+    });
+    Ok(Decision { events: draft.events, effects: Vec::new() })
+}

@@ -1,0 +1,159 @@
+//! What follows when a task ends: pure rules over the state, which the driver turns into events.
+
+pub mod adapt;
+pub(crate) mod queue;
+
+use planwright_model::event::{CallOutcome, Event, RunCounts, RunEvent, TaskEvent};
+use planwright_model::{Category, Failure, SkipReason, TaskNode};
+use planwright_state::{SessionState, TaskStatus, TaskTable};
+
+/// The longest wait before a retry.
+const MAX_BACKOFF_MS: u64 = 8_000;
+const FIRST_BACKOFF_MS: u64 = 500;
+
+/// What an outcome means for the task.
+pub fn verdict(outcome: &CallOutcome) -> Result<(), Failure> {
+    let (code, message) = match outcome {
+        CallOutcome::Exited { code: 0 }
+        | CallOutcome::SaidToHaveHappened
+        | CallOutcome::Verified => return Ok(()),
+        CallOutcome::Errored { failure } => return Err(failure.clone()),
+        CallOutcome::Exited { code } => ("exit_status", format!("exit {code}")),
+        CallOutcome::Signalled { signal } => ("signal", format!("ended by signal {signal}")),
+        CallOutcome::TimedOut { limit_seconds } => {
+            ("timeout", format!("stopped at its limit of {limit_seconds} s"))
+        }
+        CallOutcome::Cancelled => ("cancelled", "cancelled".to_owned()),
+        CallOutcome::CouldNotStart { message } => ("could_not_start", message.clone()),
+        CallOutcome::GivenUp => ("given_up", "its outcome is not known".to_owned()),
+    };
+    Err(Failure::new(code, Category::Critical, message))
+}
+
+/// How long to wait before the next attempt; `None` when there is none. `failed` counts the attempts that failed. Never
+/// less than whoever failed asked for.
+pub fn retry_delay_ms(failure: &Failure, failed: u32) -> Option<u64> {
+    let own = match failure.category {
+        Category::Transient if failed <= 2 => {
+            (FIRST_BACKOFF_MS << failed.saturating_sub(1).min(8)).min(MAX_BACKOFF_MS)
+        }
+        Category::Recoverable if failed <= 1 => 0,
+        _ => return None,
+    };
+    Some(own.max(failure.retry_after_ms.unwrap_or(0)))
+}
+
+/// By how much the best affinity of a task exceeds that of the tool in use; 0 where nothing is said about tools.
+pub fn affinity_delta(task: &TaskNode, tool: &str) -> f64 {
+    if task.tool_affinity.is_empty() {
+        return 0.0;
+    }
+    let used = task.tool_affinity.get(tool).copied().unwrap_or(0.0);
+    (task.best_affinity(|_| true) - used).max(0.0)
+}
+
+/// Skips of everything that waits for a task that failed for good.
+pub fn skips_after_failure(state: &SessionState, task: usize) -> Vec<Event> {
+    state
+        .tasks
+        .descendants(task)
+        .into_iter()
+        .filter(|descendant| state.tasks.row(*descendant).status == TaskStatus::Pending)
+        .map(|descendant| skipped(&state.tasks, descendant, SkipReason::DependencyFailed))
+        .collect()
+}
+
+/// Skips of everything that has not started.
+pub fn skips_of_pending(state: &SessionState, reason: SkipReason) -> Vec<Event> {
+    (0..state.tasks.len())
+        .filter(|task| state.tasks.row(*task).status == TaskStatus::Pending)
+        .map(|task| skipped(&state.tasks, task, reason))
+        .collect()
+}
+
+fn skipped(tasks: &TaskTable, task: usize, reason: SkipReason) -> Event {
+    TaskEvent::Skipped { task: tasks.id(task).clone(), reason }.into()
+}
+
+/// Descendants that were skipped because of a task and may run now that it is met: those whose dependencies all have a
+/// chance again, found from the task outwards.
+pub fn revived_by(tasks: &TaskTable, task: usize) -> Vec<usize> {
+    let mut revived = Vec::new();
+    let mut frontier = vec![task];
+    while let Some(next) = frontier.pop() {
+        for dependent in tasks.dependents(next) {
+            let was_held_back = matches!(
+                tasks.row(dependent).status,
+                TaskStatus::Skipped(SkipReason::DependencyFailed | SkipReason::DependencySkipped)
+            );
+            let has_a_chance = tasks.dependencies(dependent).all(|on| {
+                on == task || revived.contains(&on) || !is_dead_end(tasks.row(on).status)
+            });
+            if was_held_back && has_a_chance && !revived.contains(&dependent) {
+                revived.push(dependent);
+                frontier.push(dependent);
+            }
+        }
+    }
+    revived.sort_unstable();
+    revived
+}
+
+fn is_dead_end(status: TaskStatus) -> bool {
+    status.is_settled() && !status.counts_as_met()
+}
+
+/// The end of a run: how many tasks ended how, and whether all of them completed.
+pub fn finish(state: &SessionState, elapsed_ms: u64) -> RunEvent {
+    let counts = state.tasks.counts();
+    RunEvent::Finished {
+        success: counts.done == counts.total(),
+        counts: RunCounts {
+            completed: counts.done,
+            failed: counts.failed,
+            skipped: counts.skipped,
+        },
+        elapsed_ms,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_exit_code_zero_is_success() {
+        assert!(verdict(&CallOutcome::Exited { code: 0 }).is_ok());
+        for outcome in [
+            CallOutcome::Exited { code: 1 },
+            CallOutcome::Signalled { signal: 9 },
+            CallOutcome::TimedOut { limit_seconds: 1 },
+            CallOutcome::Cancelled,
+            CallOutcome::CouldNotStart { message: "no".into() },
+            CallOutcome::GivenUp,
+        ] {
+            assert!(verdict(&outcome).is_err(), "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn retries_follow_the_category() {
+        let failure = |category| Failure::new("x", category, "");
+        let delays = |category| {
+            (1..5).map(|failed| retry_delay_ms(&failure(category), failed)).collect::<Vec<_>>()
+        };
+        assert_eq!(delays(Category::Transient), [Some(500), Some(1000), None, None]);
+        assert_eq!(delays(Category::Recoverable), [Some(0), None, None, None]);
+        assert_eq!(delays(Category::Critical), [None; 4]);
+    }
+
+    #[test]
+    fn a_retry_never_comes_before_the_time_that_was_asked_for() {
+        let mut failure = Failure::new("rate_limited", Category::Transient, "");
+        failure.retry_after_ms = Some(120_000);
+        assert_eq!(retry_delay_ms(&failure, 1), Some(120_000));
+        failure.retry_after_ms = Some(1);
+        assert_eq!(retry_delay_ms(&failure, 1), Some(500));
+        assert_eq!(retry_delay_ms(&failure, 3), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! Which ready task goes first.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::Features;
+use planwright_model::{GraphFacts, Plan, TaskNode};
+use planwright_plan::graph::SelectionKey;
+
+/// Ready tasks in the order of the contract's key: priority, depth, best affinity, tokens, id.
+///
+/// The key of a task never changes while a plan runs, so all tasks are ranked once and the queue compares numbers.
+#[derive(Debug, Default)]
+pub(crate) struct ReadyQueue {
+    rank: Vec<u32>,
+    heap: BinaryHeap<Reverse<(u32, u32)>>,
+    queued: Vec<bool>,
+    goes_by_tools: bool,
+}
+
+impl ReadyQueue {
+    /// Ranks the tasks of a plan by the tools that are available. Without task graphs the planner's own order is the
+    /// rank.
+    pub(crate) fn new(
+        plan: &Plan,
+        facts: &GraphFacts,
+        features: Features,
+        available: impl Fn(&str) -> bool,
+    ) -> Self {
+        let mut order: Vec<usize> = (0..plan.tasks.len()).collect();
+        if features.task_graphs {
+            let depth = |task: usize| facts.depth.get(task).copied().unwrap_or(0);
+            let key = |task: usize| {
+                SelectionKey::of(&plan.tasks[task], depth(task), |tool| {
+                    features.tool_affinity && available(tool)
+                })
+            };
+            order.sort_by(|a, b| key(*a).cmp(&key(*b)));
+        }
+        let mut rank = vec![0; order.len()];
+        for (position, task) in order.into_iter().enumerate() {
+            rank[task] = position as u32;
+        }
+        let rates = |task: &TaskNode| !task.tool_affinity.is_empty();
+        let goes_by_tools =
+            features.task_graphs && features.tool_affinity && plan.tasks.iter().any(rates);
+        Self { queued: vec![false; rank.len()], rank, heap: BinaryHeap::new(), goes_by_tools }
+    }
+
+    /// Whether another set of available tools could change the order.
+    pub(crate) fn goes_by_tools(&self) -> bool {
+        self.goes_by_tools
+    }
+
+    /// Adds a task; one that is there already stays once.
+    pub(crate) fn push(&mut self, task: usize) {
+        if !std::mem::replace(&mut self.queued[task], true) {
+            self.heap.push(Reverse((self.rank[task], task as u32)));
+        }
+    }
+
+    /// Takes the first task.
+    pub(crate) fn pop(&mut self) -> Option<usize> {
+        let Reverse((_, task)) = self.heap.pop()?;
+        self.queued[task as usize] = false;
+        Some(task as usize)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn task(id: &str, priority: i64, affinity: f64) -> TaskNode {
+        let mut task = TaskNode::new(id, id);
+        task.priority = priority;
+        task.tool_affinity = BTreeMap::from([("tool".to_owned(), affinity)]);
+        task
+    }
+
+    fn popped(plan: &Plan, depth: Vec<u32>, features: Features) -> Vec<String> {
+        let facts = GraphFacts { depth, ..GraphFacts::default() };
+        let mut queue = ReadyQueue::new(plan, &facts, features, |tool| tool != "gone");
+        (0..plan.tasks.len()).for_each(|task| queue.push(task));
+        (0..plan.tasks.len()).for_each(|task| queue.push(task));
+        std::iter::from_fn(|| queue.pop()).map(|task| plan.tasks[task].id.to_string()).collect()
+    }
+
+    #[test]
+    fn example_16_ready_tasks_are_taken_in_the_order_of_the_key() {
+        let tasks =
+            vec![task("a", 0, 0.9), task("b", 0, 0.4), task("c", 0, 0.7), task("d", 1, 0.1)];
+        let plan = Plan { tasks, ..Plan::default() };
+        assert_eq!(popped(&plan, vec![1, 0, 0, 2], Features::default()), ["d", "c", "b", "a"]);
+    }
+
+    #[test]
+    fn a_tool_that_is_not_available_does_not_count() {
+        let mut tasks = vec![task("a", 0, 0.1), task("b", 0, 0.2)];
+        tasks[0].tool_affinity.insert("gone".to_owned(), 0.9);
+        let plan = Plan { tasks, ..Plan::default() };
+        assert_eq!(popped(&plan, vec![0, 0], Features::default()), ["b", "a"]);
+    }
+
+    #[test]
+    fn without_affinity_the_id_decides_between_equals() {
+        let tasks = vec![task("c", 0, 0.9), task("b", 0, 0.1), task("a", 0, 0.5)];
+        let plan = Plan { tasks, ..Plan::default() };
+        let features = Features { tool_affinity: false, ..Features::default() };
+        assert_eq!(popped(&plan, vec![0, 0, 0], features), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn without_task_graphs_the_order_is_the_planners() {
+        let tasks = vec![task("c", 0, 0.1), task("a", 9, 0.1), task("b", 0, 0.9)];
+        let plan = Plan { tasks, ..Plan::default() };
+        let features = Features { task_graphs: false, ..Features::default() };
+        assert_eq!(popped(&plan, vec![0, 0, 0], features), ["c", "a", "b"]);
+    }
+}

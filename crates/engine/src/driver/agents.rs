@@ -1,0 +1,276 @@
+//! Agents at work: what they hand in, what they ask, and how their attempts begin and are cancelled.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::{Driver, Start, TURN};
+use crate::caps;
+use crate::controller;
+use crate::job::{AgentBrief, Job, TaskRef};
+use crate::port::PortMessage;
+use planwright_agents::DependencyResult;
+use planwright_llm::cost::Ceiling;
+use planwright_model::event::{
+    ApprovalEvent, CallOutcome, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent,
+};
+use planwright_model::limits::MAX_WAITING_ATTEMPTS;
+use planwright_model::{
+    Answer, CallId, Cap, ChoiceAction, Failure, Request, RequestId, RequestKind, TaskId,
+};
+
+impl Driver {
+    pub(super) fn on_port(&mut self, message: PortMessage) {
+        match message {
+            PortMessage::Say(event) => self.say(*event),
+            PortMessage::Commit(event, beside, done) => {
+                self.say(*event);
+                self.beside.extend(beside);
+                self.starts.push(Start::Durable(done));
+            }
+            PortMessage::Ask(request, answer) => self.put_question(request, answer),
+            PortMessage::Barrier(done) => {
+                let _ = done.send(());
+            }
+            PortMessage::Progress(task, told) => {
+                let _ = told.send(self.state.agents.get(&task).cloned());
+            }
+        }
+    }
+
+    pub(super) fn drain_port(&mut self) {
+        for _ in 0..TURN {
+            match self.port.try_recv() {
+                Ok(message) => self.on_port(message),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Puts a question of an agent to the person. One that another process left open is the same question still: it
+    /// keeps its number, and what was answered since counts.
+    fn put_question(&mut self, mut request: Box<Request>, waiting: oneshot::Sender<Answer>) {
+        if let Some(at) =
+            self.answered_early.iter().position(|(open, _)| open.same_question(&request))
+        {
+            let (_, answer) = self.answered_early.swap_remove(at);
+            self.starts.push(Start::Reply(waiting, Box::new(answer)));
+            return;
+        }
+        if let Some(answer) = self.granted_again(&request) {
+            self.starts.push(Start::Reply(waiting, Box::new(answer)));
+            return;
+        }
+        let left_open = self.state.requests.open.values().find(|open| {
+            !self.asked.contains_key(&open.request.id) && open.request.same_question(&request)
+        });
+        request.id =
+            left_open.map_or_else(|| self.state.requests.next_id(), |open| open.request.id);
+        if left_open.is_none()
+            && let Some(task) = request.task.clone()
+        {
+            self.withdraw_stale(&task, "it is asked anew");
+        }
+        self.asked.insert(request.id, waiting);
+        self.say(ApprovalEvent::Asked { request: Arc::from(request) });
+    }
+
+    /// To run a call in doubt again is to allow this very call once; it is not asked about twice.
+    fn granted_again(&mut self, request: &Request) -> Option<Answer> {
+        let RequestKind::Permission { call, .. } = &request.kind else { return None };
+        let own = |(task, step): &(TaskId, u32)| *task == call.task && *step == call.step;
+        let at = self.run_again.iter().position(own)?;
+        self.run_again.swap_remove(at);
+        Some(Answer::from(ChoiceAction::AllowOnce))
+    }
+
+    /// Hands an answer to the agent that waits for it, once it is durable. One that came before its agent was back is
+    /// kept until the agent asks.
+    pub(super) fn answer_agent(&mut self, id: RequestId, answer: &Answer) {
+        if let Some(waiting) = self.asked.remove(&id) {
+            self.starts.push(Start::Reply(waiting, Box::new(answer.clone())));
+            return;
+        }
+        let Some(open) = self.state.requests.open.get(&id) else { return };
+        match &open.request.kind {
+            RequestKind::Permission { call, .. } if self.is_command(&call.task) => {}
+            RequestKind::Permission { .. } | RequestKind::TaskCap { .. } => {
+                self.answered_early.push((Arc::clone(&open.request), answer.clone()));
+            }
+            RequestKind::InDoubt { call } if answer.action == ChoiceAction::RunAgain => {
+                self.run_again.push((call.task.clone(), call.step));
+            }
+            _ => {}
+        }
+    }
+
+    /// How many attempts wait for an answer of the person and leave their slot to others meanwhile.
+    pub(super) fn waiting_attempts(&self) -> usize {
+        if self.asked.is_empty() {
+            return 0;
+        }
+        let asking: BTreeSet<usize> = self
+            .agents_questions()
+            .filter(|request| self.asked.contains_key(&request.id))
+            .filter_map(|request| self.state.tasks.owner(request.task.as_ref()?))
+            .collect();
+        let waits = |call: &&CallId| {
+            self.state.tasks.position(&call.task).is_some_and(|task| asking.contains(&task))
+        };
+        self.running.keys().filter(waits).count().min(MAX_WAITING_ATTEMPTS)
+    }
+
+    /// Questions of an attempt that is over no longer make sense. Those of one that ends because this process leaves
+    /// stay open: the person may answer them before the next one takes it up.
+    pub(super) fn withdraw_asks_of(&mut self, call: &CallId) {
+        if self.closing.is_some() {
+            return;
+        }
+        let tasks = &self.state.tasks;
+        let position = tasks.position(&call.task);
+        let own = |task: &TaskId| {
+            *task == call.task || (position.is_some() && tasks.owner(task) == position)
+        };
+        let asking: Vec<RequestId> = self
+            .agents_questions()
+            .filter(|request| request.task.as_ref().is_some_and(own))
+            .map(|request| request.id)
+            .collect();
+        self.answered_early.retain(|(request, _)| !request.task.as_ref().is_some_and(own));
+        self.run_again.retain(|(task, _)| !own(task));
+        for id in asking {
+            self.asked.remove(&id);
+            let why = "the attempt is over".to_owned();
+            self.say(ApprovalEvent::Withdrawn { id, why });
+        }
+    }
+
+    /// Takes back what an earlier process asked for a task and nobody waits for any more.
+    pub(super) fn withdraw_stale(&mut self, task: &TaskId, why: &str) {
+        let stale: Vec<RequestId> = self
+            .agents_questions()
+            .filter(|request| request.task.as_ref() == Some(task))
+            .filter(|request| !self.asked.contains_key(&request.id))
+            .map(|request| request.id)
+            .collect();
+        for id in stale {
+            self.say(ApprovalEvent::Withdrawn { id, why: why.to_owned() });
+        }
+    }
+
+    fn agents_questions(&self) -> impl Iterator<Item = &Request> {
+        self.state.requests.open.values().map(|open| &*open.request).filter(|request| {
+            matches!(request.kind, RequestKind::Permission { .. } | RequestKind::TaskCap { .. })
+        })
+    }
+
+    /// Begins an attempt of an agent. Its own calls are journaled one by one; the attempt as a whole has no intent.
+    pub(super) fn begin_agent(&mut self, task: usize, node: &TaskRef, attempt: u32) {
+        let call = CallId { task: node.id.clone(), attempt, step: 0 };
+        self.running.insert(call.clone(), CancellationToken::new());
+        let context = self
+            .state
+            .tasks
+            .dependencies(task)
+            .map(|on| {
+                let id = self.state.tasks.id(on).clone();
+                DependencyResult {
+                    title: self.node(on).map(|node| node.description.clone()).unwrap_or_default(),
+                    outcome: self.state.tasks.row(on).status.word().to_owned(),
+                    answer: self.state.agents.answer(&id).unwrap_or_default().to_owned(),
+                    task: id,
+                }
+            })
+            .collect();
+        let brief = AgentBrief {
+            goal: self.state.session.goal.clone(),
+            context,
+            past: self.state.agents.unfinished(&node.id).cloned(),
+        };
+        let job = Job {
+            session: self.journal.session().clone(),
+            call,
+            task: node.clone(),
+            workspace: std::path::PathBuf::from(&self.state.session.workspace),
+            confined: false,
+            brief: Some(Box::new(brief)),
+        };
+        self.starts.push(Start::Job(Box::new(job)));
+    }
+
+    /// Completes the tasks whose agent had handed in its answer before an earlier process could complete them, exactly as
+    /// the report of that attempt would have.
+    pub(super) fn complete_answered(&mut self) {
+        let now = (self.options.clock)();
+        for task in 0..self.state.tasks.len() {
+            if !self.state.is_answered(task) {
+                continue;
+            }
+            let row = self.state.tasks.row(task);
+            let elapsed_ms = row.elapsed_ms(now).unwrap_or(0);
+            let id = self.state.tasks.id(task).clone();
+            let call = CallId { task: id, attempt: row.attempt, step: 0 };
+            self.end_attempt(&call, &CallOutcome::Exited { code: 0 }, elapsed_ms);
+        }
+    }
+
+    /// Ends the attempt that a call belongs to, whichever of its steps is named.
+    pub(super) fn cancel_attempt(&self, call: &CallId) {
+        let same = |other: &&CallId| other.task == call.task && other.attempt == call.attempt;
+        for running in self.running.keys().filter(same) {
+            if let Some(cancel) = self.running.get(running) {
+                cancel.cancel();
+            }
+        }
+    }
+
+    /// A model that may not spend more has not failed: the task waits, and the person is asked about the limit.
+    pub(super) fn hold_for_money(&mut self, call: &CallId, failure: &Failure) {
+        let task = call.task.clone();
+        self.say(TaskEvent::Reset { task, why: failure.message.clone() });
+        if !matches!(self.state.run.phase, planwright_state::RunPhase::Running) {
+            return;
+        }
+        let cap = Cap::named_in(&failure.message).unwrap_or(Cap::BudgetPerSessionUsd);
+        let now = (self.options.clock)();
+        let own = |ceiling| {
+            let ledger = self.options.ledger.as_ref()?;
+            Some((ledger.spent(ceiling), ledger.limit_of(ceiling)?))
+        };
+        let (used, limit) = match cap {
+            Cap::DailyBudgetUsd => own(Ceiling::Day),
+            Cap::BudgetPerSessionUsd => own(Ceiling::Session),
+            Cap::RunTokenLimit => own(Ceiling::Tokens),
+            Cap::RunWallTimeMin => None,
+        }
+        .unwrap_or_else(|| (caps::used(&self.state, cap, now), self.options.caps.session_cost.0));
+        let id = self.state.requests.next_id();
+        let mut request = controller::requests::cap(id, &self.state, cap, used, limit);
+        request
+            .details
+            .push(planwright_model::request::Detail::new("next call", failure.message.clone()));
+        self.say(RunEvent::Paused(PauseCause::Cap { cap }));
+        self.say(ApprovalEvent::Asked { request: Arc::new(request) });
+    }
+
+    /// Keeps the books of the models in step with what was decided.
+    pub(super) fn follow_books(&self, event: &Event) {
+        let Some(ledger) = &self.options.ledger else { return };
+        match event {
+            // What a turn may cost is not asked about again until as much again is spent.
+            Event::Planning(PlanningEvent::Moved { outcome, .. }) => match outcome.as_str() {
+                "raise_once" => {
+                    let more = self.options.caps.session_cost.0;
+                    let to = ledger.spent(Ceiling::Turn).saturating_add(more);
+                    ledger.limit(Ceiling::Turn, Some(to));
+                }
+                "raise_for_the_session" => ledger.limit(Ceiling::Turn, None),
+                _ => {}
+            },
+            Event::Run(RunEvent::CapRaised { cap, to }) => ledger.raise(*cap, *to),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Calls at work: what they report, how they end, and what their end means for the tasks.
+
+use tokio::task::JoinError;
+use tokio_util::sync::CancellationToken;
+
+use super::{Driver, TURN, panic_words};
+use crate::agent_runner::HANDED_OVER;
+use crate::{Job, coordinator};
+use planwright_model::event::{CallEvent, CallOutcome, SessionEvent, TaskEvent};
+use planwright_model::{CallId, Category, Failure, SkipReason, TaskNode};
+use planwright_tools::process::{CallReport, Reports};
+
+impl Driver {
+    /// Handles a worker's end and those of all others that have ended, each after its last report.
+    pub(super) fn on_worker_ends(&mut self, first: Result<(tokio::task::Id, ()), JoinError>) {
+        let mut next = Some(first);
+        while let Some(ended) = next {
+            self.drain_reports();
+            self.on_worker_end(ended);
+            next = self.workers.try_join_next_with_id();
+        }
+    }
+
+    pub(super) fn drain_reports(&mut self) {
+        for _ in 0..TURN {
+            match self.reports.try_recv() {
+                Ok((call, report)) => self.on_report(&call, report),
+                Err(_) => return,
+            }
+        }
+    }
+
+    pub(super) fn on_report(&mut self, call: &CallId, report: CallReport) {
+        if !self.running.contains_key(call) {
+            let what = format!("a report about {call}, which is already settled, was refused");
+            self.say(SessionEvent::AnomalyNoted { what });
+            return;
+        }
+        let call = call.clone();
+        match report {
+            CallReport::Spawned { pid, started_ticks } => {
+                self.say(CallEvent::Spawned { call, pid, started_ticks });
+            }
+            CallReport::Output { .. } if !self.options.features.react_tracing => {}
+            CallReport::Output { stream, text } => {
+                self.say(CallEvent::Output { call, stream, text });
+            }
+            CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes, usage } => {
+                if matches!(&outcome, CallOutcome::Errored { failure } if failure.code == "rate_limited")
+                {
+                    self.rate_limited += 1;
+                }
+                let elapsed_ms = elapsed.as_millis() as u64;
+                let concluded = CallEvent::Concluded {
+                    call: call.clone(),
+                    outcome: outcome.clone(),
+                    elapsed_ms,
+                    output_bytes,
+                    dropped_bytes,
+                    usage,
+                };
+                // An agent's attempt is no call of its own; its calls were journaled one by one.
+                if call.step > 0 {
+                    self.say(concluded);
+                }
+                self.running.remove(&call);
+                self.end_attempt(&call, &outcome, elapsed_ms);
+            }
+        }
+    }
+
+    /// What the last report of an attempt leads to: its questions are withdrawn and its task is settled.
+    pub(super) fn end_attempt(&mut self, call: &CallId, outcome: &CallOutcome, elapsed_ms: u64) {
+        self.withdraw_asks_of(call);
+        self.settle(call, coordinator::verdict(outcome), outcome, elapsed_ms);
+    }
+
+    /// A worker that ended without a last report has panicked; that fails its task and nothing else.
+    pub(super) fn on_worker_end(&mut self, ended: Result<(tokio::task::Id, ()), JoinError>) {
+        let (id, message) = match ended {
+            Ok((id, ())) => (id, "the task ended without saying how".to_owned()),
+            Err(error) => (error.id(), panic_message(error)),
+        };
+        let Some(call) = self.worker_calls.remove(&id) else { return };
+        if self.running.remove(&call).is_none() {
+            return;
+        }
+        let outcome = CallOutcome::CouldNotStart { message: message.clone() };
+        self.say(CallEvent::closed(call.clone(), outcome.clone()));
+        let failure = Failure::new("internal_error", Category::Critical, message);
+        self.settle(&call, Err(failure), &outcome, 0);
+    }
+
+    /// Ends a task's attempt after its call ended.
+    pub(super) fn settle(
+        &mut self,
+        call: &CallId,
+        verdict: Result<(), Failure>,
+        outcome: &CallOutcome,
+        elapsed_ms: u64,
+    ) {
+        // Ended because this process is leaving: whether to run it again is for the next one to find out.
+        if self.closing.is_some() && *outcome == CallOutcome::Cancelled {
+            return;
+        }
+        let Some(task) = self.state.tasks.position(&call.task) else { return };
+        let attempt = call.attempt;
+        match verdict {
+            Ok(()) => {
+                self.say(TaskEvent::Completed {
+                    task: call.task.clone(),
+                    attempt,
+                    elapsed_ms,
+                    by: None,
+                    note: None,
+                });
+                self.revive_dependents(task);
+            }
+            Err(failure) if failure.code == "cap_reached" => self.hold_for_money(call, &failure),
+            Err(failure) if failure.code == HANDED_OVER => {
+                self.say(TaskEvent::HandedOver { task: call.task.clone() });
+            }
+            Err(failure) => {
+                let retry_in_ms = coordinator::retry_delay_ms(&failure, attempt);
+                let gone = retry_in_ms.is_none();
+                self.say(TaskEvent::Failed {
+                    task: call.task.clone(),
+                    attempt,
+                    elapsed_ms,
+                    failure,
+                    retry_in_ms,
+                });
+                if gone {
+                    self.after_failure(task);
+                }
+            }
+        }
+    }
+
+    pub(super) fn revive_dependents(&mut self, task: usize) {
+        for revived in coordinator::revived_by(&self.state.tasks, task) {
+            let task = self.state.tasks.id(revived).clone();
+            self.say(TaskEvent::Reset { task, why: "what it needs is done now".to_owned() });
+        }
+    }
+
+    pub(super) fn after_failure(&mut self, task: usize) {
+        for event in coordinator::skips_after_failure(&self.state, task) {
+            self.say(event);
+        }
+        let failure = self.state.tasks.row(task).failure.clone();
+        // Who knows what the rest of the run would do with hooks and settings that nobody looked at.
+        let tampered = failure.is_some_and(|failure| failure.code == "protected_changed");
+        if tampered || self.node(task).is_some_and(TaskNode::aborts_on_failure) {
+            for event in coordinator::skips_of_pending(&self.state, SkipReason::Aborted) {
+                self.say(event);
+            }
+            self.running.values().for_each(CancellationToken::cancel);
+        }
+    }
+
+    pub(super) fn start_job(&mut self, job: Job) {
+        let Some(cancel) = self.running.get(&job.call).cloned() else { return };
+        let call = job.call.clone();
+        let reports = Reports::new(call.clone(), self.reports_in.clone());
+        let worker = self.workers.spawn(self.options.runner.run(job, cancel, reports));
+        self.worker_calls.insert(worker.id(), call);
+    }
+}
+
+pub(super) fn panic_message(error: JoinError) -> String {
+    let Ok(panic) = error.try_into_panic() else { return "the task was aborted".to_owned() };
+    format!("the task panicked: {}", panic_words(&*panic))
+}

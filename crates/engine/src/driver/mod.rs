@@ -1,0 +1,414 @@
+//! The driver: one task that owns the order of a session's events.
+//!
+//! Everything arrives as a message, is handled by plain synchronous code, and leaves as one batch to the journal. The
+//! next message is handled while the batch is being written; what the batch asks for starts when it is durable.
+
+use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+mod agents;
+mod calls;
+mod closing;
+mod commit;
+mod leave;
+mod planning;
+mod ready;
+
+use commit::acknowledgement;
+pub(super) use commit::row;
+
+use super::controller::{self, Effect};
+use super::coordinator;
+use super::coordinator::queue::ReadyQueue;
+use super::plan_rows::changed_row;
+use super::port::{Inlet, PortMessage};
+use super::{EngineOptions, Job};
+use planwright_model::event::{
+    ApprovalEvent, CallEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record,
+    TaskEvent,
+};
+use planwright_model::{Answer, CallId, Request, RequestId, Seq, SkipReason, TaskId};
+use planwright_state::{RunPhase, SessionState};
+use planwright_store::{Ack, Journal, SideWrite, StoreError};
+use planwright_text::Redactor;
+use planwright_tools::process::CallReport;
+
+/// How many reports of running calls may wait; a chatty command is slowed down, never buffered without bound.
+const REPORTS: usize = 256;
+/// How many messages are handled before what they led to is written, so that a flood still reaches the journal.
+const TURN: usize = 128;
+
+/// How often the number of tasks at once is looked at when it adapts.
+const ADAPT_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// How soon output may follow output to the journal. Nobody waits for it, a screen draws less often, and commands that
+/// write without a pause would otherwise keep the disk and a processor busy with single lines.
+const OUTPUT_EVERY: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// Why a session could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    #[error("could not write to the journal")]
+    Store(#[from] StoreError),
+    #[error("could not encode an event")]
+    Encode(#[from] serde_json::Error),
+    #[error("the engine stopped unexpectedly: {message}")]
+    Crashed { message: String },
+}
+
+/// What the driver starts once a batch is durable.
+enum Start {
+    Job(Box<Job>),
+    Effect(Effect),
+    Stage,
+    /// Tells an agent that what it handed in is durable.
+    Durable(oneshot::Sender<()>),
+    /// Gives an agent the person's answer.
+    Reply(oneshot::Sender<Answer>, Box<Answer>),
+}
+
+/// A batch on its way to the disk.
+struct Unacknowledged {
+    ack: Ack,
+    head: Seq,
+    starts: Vec<Start>,
+}
+
+pub(super) struct Driver {
+    journal: Journal,
+    state: SessionState,
+    options: EngineOptions,
+    inbox: mpsc::Receiver<Command>,
+    published: watch::Sender<Seq>,
+    /// The last durable event, until it is published.
+    durable: Option<Seq>,
+    reports_in: mpsc::Sender<(CallId, CallReport)>,
+    reports: mpsc::Receiver<(CallId, CallReport)>,
+    workers: JoinSet<()>,
+    worker_calls: HashMap<tokio::task::Id, CallId>,
+    /// Calls that were started or are about to be, with the way to end them.
+    running: HashMap<CallId, CancellationToken>,
+    queue: ReadyQueue,
+    /// Tools whose breaker was open when the queue was ranked.
+    refused: Vec<String>,
+    /// Ready tasks of the person's. They take no permit, so that a full house does not hold them back.
+    handovers: Vec<usize>,
+    /// Tasks of agents that wait while the run is offline.
+    held: Vec<usize>,
+    /// Tasks that wait for the time of their next attempt.
+    timers: BinaryHeap<Reverse<(Timestamp, usize)>>,
+    outbox: Vec<Record>,
+    /// Whether the outbox holds more than output.
+    urgent: bool,
+    /// When a batch last went to the journal.
+    flushed: Option<Instant>,
+    starts: Vec<Start>,
+    /// Calls that may start before their intent is durable, because repeating them is safe.
+    early: Vec<Job>,
+    unacknowledged: VecDeque<Unacknowledged>,
+    since_checkpoint: u64,
+    /// Calls that a rate limit refused since the last look.
+    rate_limited: u32,
+    closing: Option<CloseReason>,
+    stage: Option<planning::StageInFlight>,
+    stages: u64,
+    stage_in: mpsc::Sender<(u64, planning::StageReport)>,
+    stage_out: mpsc::Receiver<(u64, planning::StageReport)>,
+    /// What agents hand in; never anything where no agent works.
+    port: mpsc::UnboundedReceiver<PortMessage>,
+    /// Questions of agents, and who waits for the answer.
+    asked: HashMap<RequestId, oneshot::Sender<Answer>>,
+    /// Answers to questions that another process left open and whose agent has not come back to them yet.
+    answered_early: Vec<(Arc<Request>, Answer)>,
+    /// Calls in doubt that the person wants made again, by task and number.
+    run_again: Vec<(TaskId, u32)>,
+    /// What is to be kept beside the journal with the next batch.
+    beside: Vec<SideWrite>,
+    /// The last event that went to the journal, durable or not.
+    sent: Seq,
+}
+
+impl Driver {
+    pub(super) fn new(
+        journal: Journal,
+        state: SessionState,
+        options: EngineOptions,
+        inbox: mpsc::Receiver<Command>,
+        published: watch::Sender<Seq>,
+    ) -> Self {
+        let (reports_in, reports) = mpsc::channel(REPORTS);
+        let (stage_in, stage_out) = mpsc::channel(REPORTS);
+        let port = options.inlet.as_ref().and_then(Inlet::take);
+        let port = port.unwrap_or_else(|| mpsc::unbounded_channel().1);
+        let sent = state.seq;
+        let mut driver = Self {
+            journal,
+            state,
+            options,
+            inbox,
+            published,
+            durable: None,
+            reports_in,
+            reports,
+            workers: JoinSet::new(),
+            worker_calls: HashMap::new(),
+            running: HashMap::new(),
+            queue: ReadyQueue::default(),
+            refused: Vec::new(),
+            handovers: Vec::new(),
+            held: Vec::new(),
+            timers: BinaryHeap::new(),
+            outbox: Vec::new(),
+            urgent: false,
+            flushed: None,
+            starts: Vec::new(),
+            early: Vec::new(),
+            unacknowledged: VecDeque::new(),
+            since_checkpoint: 0,
+            rate_limited: 0,
+            closing: None,
+            stage: None,
+            stages: 0,
+            stage_in,
+            stage_out,
+            port,
+            asked: HashMap::new(),
+            answered_early: Vec::new(),
+            run_again: Vec::new(),
+            beside: Vec::new(),
+            sent,
+        };
+        driver.rebuild_queue();
+        driver
+    }
+
+    /// Works until the session is closed. A panic in here ends the run, and the journal says why.
+    pub(super) async fn run(mut self, first: Vec<Event>) -> Result<(), EngineError> {
+        let worked = AssertUnwindSafe(self.work(first)).catch_unwind().await;
+        self.publish();
+        self.options.runner.close().await;
+        match worked {
+            Ok(ended) => ended,
+            Err(panic) => {
+                let message = panic_words(&*panic);
+                // If they cannot be kept either, the panic is still the reason.
+                let _ = self.last_words(&message).await;
+                Err(EngineError::Crashed { message })
+            }
+        }
+    }
+
+    async fn work(&mut self, first: Vec<Event>) -> Result<(), EngineError> {
+        for event in first {
+            self.say(event);
+        }
+        self.complete_answered();
+        if let Some(inlet) = &self.options.inlet {
+            inlet.publish(&self.state);
+        }
+        // Whoever left before there was a driver has nothing started.
+        match self.inbox.try_recv() {
+            Ok(Command::Close { why }) => self.close(why),
+            Ok(command) => self.on_command(&command),
+            Err(_) => {}
+        }
+        loop {
+            self.carry_on();
+            let durable = self.flush().await?;
+            if self.is_done() {
+                return Ok(());
+            }
+            if !durable && !self.has_last_words() {
+                self.wait().await?;
+            }
+        }
+    }
+
+    /// Waits for one message and handles it together with whatever else is already there.
+    async fn wait(&mut self) -> Result<(), EngineError> {
+        let next_timer = self.timers.peek().map(|Reverse((at, _))| *at);
+        let pause = next_timer.map(|at| until(at, (self.options.clock)()));
+        let patience = self.patience();
+        let adapt = (self.options.adapt_jobs && !self.running.is_empty()).then_some(ADAPT_EVERY);
+        let linger = self.linger().filter(|_| !self.outbox.is_empty());
+        tokio::select! {
+            biased;
+            result = acknowledgement(&mut self.unacknowledged) => {
+                self.on_commit(result)?;
+                self.drain_commits()?;
+            }
+            Some((call, report)) = self.reports.recv() => {
+                self.on_report(&call, report);
+                self.gather().await;
+            }
+            Some(message) = self.port.recv() => {
+                self.on_port(message);
+                self.drain_port();
+            }
+            Some((stage, report)) = self.stage_out.recv() => self.on_stage(stage, report),
+            Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
+            command = self.inbox.recv(), if self.closing.is_none() => match command {
+                Some(command) => self.on_command(&command),
+                None => self.close(CloseReason::Quit),
+            },
+            () = sleep(pause) => self.on_timer(),
+            () = sleep(patience) => self.on_silence(),
+            () = sleep(adapt) => self.adapt(),
+            // The outbox is sent after this.
+            () = sleep(linger) => {}
+            // What the last commit started may have something to say at once; only then is there time to publish.
+            () = tokio::task::yield_now(), if self.durable.is_some() => self.publish(),
+        }
+        Ok(())
+    }
+
+    /// Handles what has been reported already. Where several calls run, the others get a moment to report as well: one
+    /// batch for many costs less than many batches.
+    async fn gather(&mut self) {
+        self.drain_reports();
+        if self.running.len() > 1 {
+            tokio::task::yield_now().await;
+            self.drain_reports();
+        }
+        if let Some(ended) = self.workers.try_join_next_with_id() {
+            self.on_worker_ends(ended);
+        }
+    }
+
+    /// Records a fact: numbers it, folds it, and queues it for the journal.
+    fn say(&mut self, event: impl Into<Event>) {
+        let now = (self.options.clock)();
+        // A clock that was set back must not turn the journal's time round.
+        let at = self.state.at.map_or(now, |last| now.max(last));
+        let record = Record::new(self.state.seq.next(), at, event);
+        self.state.apply(&record);
+        match &record.event {
+            Event::Plan(PlanEvent::Proposed { .. }) => self.rebuild_queue(),
+            Event::Task(event) => self.on_task_changed(event),
+            Event::Planning(event) => self.on_planned(event),
+            _ => {}
+        }
+        if let Some(plan) = changed_row(&record.event, &self.state.planning) {
+            let session = self.journal.session().clone();
+            self.beside.push(SideWrite::Plan { session, plan: Box::new(plan) });
+        }
+        self.urgent |= !matches!(record.event, Event::Call(CallEvent::Output { .. }));
+        self.outbox.push(record);
+    }
+
+    fn on_command(&mut self, command: &Command) {
+        let command = &redacted(command, &self.options.redactor);
+        let decision =
+            controller::decide(&self.state, command, self.options.jobs, (self.options.clock)());
+        if let Command::SetJobs { jobs } = command
+            && (1..=controller::MAX_JOBS).contains(jobs)
+        {
+            self.options.jobs = *jobs;
+        }
+        for event in decision.events {
+            let mut settled = None;
+            if let Event::Approval(ApprovalEvent::Answered { id, answer, .. }) = &event {
+                settled = self.command_asked_in(*id);
+                self.answer_agent(*id, answer);
+            }
+            let policy = matches!(&event, Event::Planning(PlanningEvent::PolicySet { .. }));
+            if let Event::Task(TaskEvent::Skipped { task, .. }) = &event {
+                settled = Some(task.clone()).filter(|task| self.is_command(task));
+            }
+            self.follow_books(&event);
+            let completed = match &event {
+                Event::Task(TaskEvent::Completed { task, .. }) => self.state.tasks.position(task),
+                _ => None,
+            };
+            self.say(event);
+            if let Some(task) = completed {
+                self.revive_dependents(task);
+            }
+            if let Some(task) = settled {
+                self.follow_leave(&task);
+            }
+            if policy {
+                self.follow_policy();
+            }
+        }
+        self.starts.extend(decision.effects.into_iter().map(Start::Effect));
+    }
+
+    /// Starts what may start, and ends the run when nothing is left.
+    fn carry_on(&mut self) {
+        if self.closing.is_some() {
+            self.say_goodbye();
+            return;
+        }
+        self.carry_on_planning();
+        if self.state.run.phase != RunPhase::Running || !self.state.may_run() || self.hold_at_cap()
+        {
+            return;
+        }
+        while let Some(task) = self.handovers.pop() {
+            self.begin_if_ready(task);
+        }
+        self.follow_breakers();
+        let permits =
+            if self.options.features.task_graphs { self.options.jobs as usize } else { 1 };
+        while self.running.len() < permits + self.waiting_attempts() {
+            let Some(task) = self.queue.pop() else { break };
+            self.begin_if_ready(task);
+        }
+        if self.back_online() {
+            return self.carry_on();
+        }
+        if self.nothing_left() {
+            for event in coordinator::skips_of_pending(&self.state, SkipReason::Deadlock) {
+                self.say(event);
+            }
+            let elapsed = self.state.at.map_or(0, |now| self.state.run.worked_ms(now));
+            let finished = coordinator::finish(&self.state, elapsed);
+            self.say(finished);
+        }
+    }
+}
+
+/// What the person typed, as it may be kept.
+fn redacted(command: &Command, redactor: &Redactor) -> Command {
+    let mut command = command.clone();
+    let text = match &mut command {
+        Command::Answer { answer, .. } => &mut answer.text,
+        Command::CompleteTask { note, .. } | Command::Settle { note, .. } => note,
+        _ => return command,
+    };
+    if let Some(text) = text {
+        *text = redactor.redact(text).into_owned();
+    }
+    command
+}
+
+/// Never ends without a time. Only then is a timer made: there are none in most turns.
+async fn sleep(time: Option<std::time::Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn until(at: Timestamp, now: Timestamp) -> std::time::Duration {
+    at.duration_since(now).max(SignedDuration::ZERO).unsigned_abs()
+}
+
+fn panic_words(panic: &(dyn Any + Send)) -> String {
+    let words = panic
+        .downcast_ref::<&str>()
+        .map(|words| (*words).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    words.unwrap_or_else(|| "no message".to_owned())
+}

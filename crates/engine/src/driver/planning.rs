@@ -1,0 +1,260 @@
+//! The stages of planning: one at a time, each started once what led to it is durable.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Driver, Start, panic_words};
+use crate::Keep;
+use crate::controller::{Effect, planning};
+use crate::planner::{Planner, Work};
+use planwright_drafting::controller::Outcome;
+use planwright_model::event::{Event, PlanningEvent};
+use planwright_model::{PlanState, RequestKind, SessionId};
+use planwright_state::PlanningSlice;
+use planwright_store::SideWrite;
+
+/// A stage that is being worked on.
+#[derive(Debug)]
+pub(super) struct StageInFlight {
+    number: u64,
+    cancel: CancellationToken,
+}
+
+/// What a stage's worker has to say; `Done` is the last.
+#[derive(Debug)]
+pub(super) enum StageReport {
+    Say(Box<Event>),
+    /// What it came to. Result and transition are one batch: a process that is killed leaves both or neither.
+    Done(Work),
+    /// Ideas that the person asked for, whatever stage it is.
+    Ideas(Vec<Event>),
+}
+
+impl Driver {
+    /// Has the present state worked on, if it is one and nobody does yet.
+    pub(super) fn carry_on_planning(&mut self) {
+        // Before anything is drafted the person says whether a key that was found may be used.
+        let consent = |kind: &RequestKind| matches!(kind, RequestKind::Consent { .. });
+        let asks = self.state.requests.open.values().any(|open| consent(&open.request.kind));
+        if self.stage.is_some() || asks || !self.state.planning.works() {
+            return;
+        }
+        self.stages += 1;
+        let cancel = CancellationToken::new();
+        self.stage = Some(StageInFlight { number: self.stages, cancel });
+        self.starts.push(Start::Stage);
+    }
+
+    pub(super) fn start_stage(&mut self) {
+        let Some(stage) = &self.stage else { return };
+        let (number, cancel) = (stage.number, stage.cancel.clone());
+        let Some(planner) = self.options.planner.clone() else {
+            self.say(PlanningEvent::Troubled { what: "nothing can plan here".to_owned() });
+            self.end_stage(Outcome::FatalError);
+            return;
+        };
+        if let Some(ledger) = &self.options.ledger {
+            ledger.begin_turn();
+        }
+        let talk = self.state.planning.clone();
+        let now = (self.options.clock)();
+        let sender = self.stage_in.clone();
+        tokio::spawn(async move {
+            // Facts of a stage are few and small; a queue without a bound keeps the model from waiting for the disk.
+            let (facts, mut said) = mpsc::unbounded_channel::<Event>();
+            let say = move |event: Event| {
+                let _ = facts.send(event);
+            };
+            let work = async move {
+                match planner.desk(&talk) {
+                    Some(desk) => planner.work_with_model(desk, &talk, now, &say, &cancel).await,
+                    None => worked(&planner, talk, now).await,
+                }
+            };
+            // Nobody awaits this task: a panic in it has to come back as the end of the stage.
+            let work = AssertUnwindSafe(work)
+                .catch_unwind()
+                .map(|done| done.unwrap_or_else(|panic| failed(&panic_words(panic.as_ref()))));
+            tokio::pin!(work);
+            let work = loop {
+                tokio::select! {
+                    biased;
+                    Some(event) = said.recv() => {
+                        let report = StageReport::Say(Box::new(event));
+                        if sender.send((number, report)).await.is_err() {
+                            return;
+                        }
+                    }
+                    work = &mut work => break work,
+                }
+            };
+            while let Ok(event) = said.try_recv() {
+                let _ = sender.send((number, StageReport::Say(Box::new(event)))).await;
+            }
+            let _ = sender.send((number, StageReport::Done(work))).await;
+        });
+    }
+
+    /// Looks for ideas beside the plan; the conversation waits where it is.
+    pub(super) fn brainstorm(&mut self) {
+        let Some(planner) = self.options.planner.clone() else { return };
+        let talk = self.state.planning.clone();
+        let now = (self.options.clock)();
+        let sender = self.stage_in.clone();
+        tokio::spawn(async move {
+            let facts = std::sync::Mutex::new(Vec::new());
+            let say = |event: Event| {
+                facts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event);
+            };
+            let cancel = CancellationToken::new();
+            let looking = planner.brainstorm(&talk, now, &say, &cancel);
+            let ideas = AssertUnwindSafe(looking)
+                .catch_unwind()
+                .await
+                .unwrap_or_else(|panic| failed(&panic_words(panic.as_ref())).events);
+            let mut events = facts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            events.extend(ideas);
+            let _ = sender.send((0, StageReport::Ideas(events))).await;
+        });
+    }
+
+    fn on_ideas(&mut self, events: Vec<Event>) {
+        let found = events.iter().find_map(|event| match event {
+            Event::Planning(PlanningEvent::IdeasOffered { ideas }) => Some(ideas.clone()),
+            _ => None,
+        });
+        for event in events {
+            self.say(event);
+        }
+        if let Some(ideas) = found {
+            let text = planning::requests::ideas_words(&self.state.planning, &ideas);
+            self.say(PlanningEvent::Said { text });
+        }
+    }
+
+    pub(super) fn on_stage(&mut self, number: u64, report: StageReport) {
+        let overtaken = self.stage.as_ref().is_none_or(|stage| stage.number != number);
+        match report {
+            StageReport::Ideas(events) => self.on_ideas(events),
+            // What a stage says after it was cancelled or overtaken no longer counts.
+            _ if overtaken => {}
+            StageReport::Say(event) => self.say(*event),
+            StageReport::Done(work) => {
+                for event in work.events {
+                    self.say(event);
+                }
+                self.end_stage(work.outcome);
+            }
+        }
+    }
+
+    fn end_stage(&mut self, outcome: Outcome) {
+        self.stage = None;
+        let now = (self.options.clock)();
+        let events = planning::outcome(&self.state, outcome, None, now);
+        if events.is_empty() {
+            let what = format!(
+                "planning came to {} in {}, which leads nowhere",
+                outcome.as_str(),
+                self.state.planning.place
+            );
+            self.say(planwright_model::event::SessionEvent::AnomalyNoted { what });
+            let given_up = planning::outcome(&self.state, Outcome::Cancel, None, now);
+            for event in given_up {
+                self.say(event);
+            }
+            return;
+        }
+        for event in events {
+            self.say(event);
+        }
+    }
+
+    /// What is kept beside the journal when planning comes to something.
+    pub(super) fn on_planned(&mut self, event: &PlanningEvent) {
+        match event {
+            PlanningEvent::StyleAsked {} => {
+                self.starts.push(Start::Effect(Effect::Keep(Keep::StyleAsked)));
+            }
+            PlanningEvent::Moved { to, .. } if to.state == PlanState::Complete => {
+                self.beside.extend(remembered(self.journal.session(), &self.state.planning));
+            }
+            _ => {}
+        }
+    }
+
+    /// How long the model that drafts may still be silent, or work at all; `None` while none does.
+    pub(super) fn patience(&self) -> Option<std::time::Duration> {
+        self.stage.as_ref()?;
+        let talk = &self.state.planning;
+        self.options.planner.as_ref()?.desk(talk)?;
+        let after = |since: Option<jiff::Timestamp>, seconds: u64| {
+            let limit = jiff::SignedDuration::from_secs(i64::try_from(seconds).ok()?);
+            since?.saturating_add(limit).ok()
+        };
+        let silent = after(talk.last_visible, talk.limits.wall_time_sec)?;
+        let whole = after(talk.segment_began, talk.limits.segment_max_sec)?;
+        Some(super::until(silent.min(whole), (self.options.clock)()))
+    }
+
+    /// The model took too long. What it may still say is not acted on; the person decides.
+    pub(super) fn on_silence(&mut self) {
+        self.cancel_stage();
+        self.end_stage(Outcome::WallTime);
+    }
+
+    pub(super) fn cancel_stage(&mut self) {
+        if let Some(stage) = self.stage.take() {
+            stage.cancel.cancel();
+        }
+    }
+
+    /// Nobody can answer in this process: the question stays open, and the journal says so.
+    pub(super) fn note_no_response(&mut self) {
+        if self.state.planning.place.state != PlanState::SeekApproval {
+            return;
+        }
+        let now = (self.options.clock)();
+        let events = planning::outcome(&self.state, Outcome::NoResponse, None, now);
+        for event in events {
+            self.say(event);
+        }
+    }
+}
+
+/// An approved plan as the memory keeps it, so that later plans and tasks can find it.
+fn remembered(session: &SessionId, talk: &PlanningSlice) -> Option<SideWrite> {
+    let roadmap = talk.roadmap.as_deref()?;
+    let pattern = &talk.pattern.as_ref()?.pattern;
+    let subtype = pattern.subtype.as_deref().unwrap_or("generic");
+    let last = talk.schedule.as_deref().and_then(|schedule| schedule.blocks.last());
+    let ends = last.map(|block| format!(", ends {}", block.end.date())).unwrap_or_default();
+    let text = format!(
+        "Approved plan: {} ({} / {subtype}, {} of work{ends})",
+        talk.goal,
+        pattern.pattern_type,
+        planwright_text::units::planned(roadmap.total_minutes.into())
+    );
+    let tags = vec!["plan".to_owned(), pattern.pattern_type.to_string(), subtype.to_owned()];
+    Some(SideWrite::Memory { key: Some(format!("plan:{session}")), text, tags })
+}
+
+/// The work of a stage, off the runtime's threads. A panic in it is a fatal error of that stage.
+async fn worked(planner: &Arc<Planner>, talk: PlanningSlice, now: jiff::Timestamp) -> Work {
+    let planner = Arc::clone(planner);
+    let work = tokio::task::spawn_blocking(move || planner.work(&talk, now)).await;
+    work.unwrap_or_else(|error| match error.try_into_panic() {
+        Ok(panic) => failed(&panic_words(panic.as_ref())),
+        Err(error) => failed(&error.to_string()),
+    })
+}
+
+/// What a stage comes to that ended in a panic.
+fn failed(why: &str) -> Work {
+    let what = format!("the planner stopped with an internal error: {why}");
+    Work { events: vec![PlanningEvent::Troubled { what }.into()], outcome: Outcome::FatalError }
+}

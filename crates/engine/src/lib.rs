@@ -1,0 +1,241 @@
+//! The engine: one driver per session owns the order of its events.
+//!
+//! It decides, folds what it decided into its own state, and appends it to the journal. Publishing and effects wait for
+//! the commit, so that nobody sees or acts on what is not durable; only calls that are safe to repeat may start while
+//! their intent is being written. A failed commit ends the session and never un-says an event. Screens, the headless runner and tests are all clients of the same [`SessionHandle`].
+
+mod agent_runner;
+pub mod caps;
+pub mod controller;
+pub mod coordinator;
+mod driver;
+mod job;
+pub mod plan_rows;
+pub mod planner;
+mod port;
+pub mod resume;
+mod summary;
+pub mod tool_services;
+
+use std::sync::Arc;
+
+pub use planwright_agents::clock::{Clock, wall_clock};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+pub use agent_runner::{AgentRunner, ProfilesOf};
+pub use driver::EngineError;
+pub use job::{Job, Runner, ShellRunner, TaskRef};
+pub use port::{Inlet, Port, listed_classes, port};
+pub use summary::summary;
+
+use planwright_llm::cost::Ledger;
+use planwright_model::event::{Command, Event, Record};
+use planwright_model::{Caps, PolicyOverride, Seq, SessionId};
+use planwright_state::SessionState;
+use planwright_store::{Batch, Journal, SideWrite};
+use planwright_text::Redactor;
+
+/// How many commands may wait; a person never types faster, a script waits.
+const COMMANDS: usize = 64;
+
+/// What can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// Off runs the tasks one after another in the planner's order.
+    pub task_graphs: bool,
+    /// Off journals no output of calls, only that they took place and how they ended.
+    pub react_tracing: bool,
+    /// Off leaves affinity out of the order in which ready tasks start.
+    pub tool_affinity: bool,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Self { task_graphs: true, react_tracing: true, tool_affinity: true }
+    }
+}
+
+/// What a call waits for before it starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// Its intent is durable, unless repeating it is safe: then many steps share one write to the disk.
+    #[default]
+    Grouped,
+    /// Its intent is durable, always.
+    Strict,
+}
+
+/// A decision of the person's that outlives the session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Keep {
+    /// How they want to be talked to and asked.
+    Policy(PolicyOverride),
+    /// Whether a provider's key may be used.
+    Consent { provider: String, yes: bool },
+    /// A call that is always allowed.
+    Rule(planwright_tools::Rule),
+    /// A subtype of a pattern that the person approved.
+    Subtype { name: String },
+    /// A whole new pattern that somebody should write a template for.
+    PatternProposal { name: String, rfc: String, nearest: String },
+    /// The person was asked how much they like to read.
+    StyleAsked,
+}
+
+/// How a session is run in this process.
+#[derive(Clone)]
+pub struct EngineOptions {
+    /// How many tasks may run at once.
+    pub jobs: u32,
+    pub clock: Clock,
+    pub runner: Arc<dyn Runner>,
+    pub features: Features,
+    pub durability: Durability,
+    pub caps: Caps,
+    /// Covers what the person types; runners have their own for what commands say.
+    pub redactor: Redactor,
+    /// Lets the number of tasks at once follow load, breakers and rate limits.
+    pub adapt_jobs: bool,
+    /// Works in the stages of planning; without one a goal cannot be planned here.
+    pub planner: Option<Arc<planner::Planner>>,
+    /// Where agents hand in what they do; without it no agent works here.
+    pub inlet: Option<Inlet>,
+    /// The books of what models cost; caps that are raised are raised there too.
+    pub ledger: Option<Arc<Ledger>>,
+    /// Keeps what the person decided for later sessions too.
+    pub keep: Arc<dyn Fn(&Keep) + Send + Sync>,
+}
+
+impl EngineOptions {
+    /// Three tasks at once by the wall clock, carried out by `runner`, and nothing else.
+    pub fn with(runner: Arc<dyn Runner>) -> Self {
+        Self {
+            jobs: 3,
+            clock: wall_clock(),
+            runner,
+            features: Features::default(),
+            durability: Durability::default(),
+            caps: Caps::default(),
+            redactor: Redactor::default(),
+            adapt_jobs: false,
+            planner: None,
+            inlet: None,
+            ledger: None,
+            keep: Arc::new(|_| {}),
+        }
+    }
+}
+
+impl std::fmt::Debug for EngineOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EngineOptions").field("jobs", &self.jobs).finish_non_exhaustive()
+    }
+}
+
+/// A session that is being worked on.
+#[derive(Debug)]
+pub struct SessionHandle {
+    pub id: SessionId,
+    /// Wishes go in here; dropping all senders closes the session.
+    pub commands: mpsc::Sender<Command>,
+    /// The last event from before this process took the session up.
+    pub begun: Seq,
+    /// The number of the last durable event.
+    pub head: watch::Receiver<Seq>,
+    driver: JoinHandle<Result<(), EngineError>>,
+}
+
+impl SessionHandle {
+    /// Waits until the driver has let go of the session.
+    pub async fn finished(self) -> Result<(), EngineError> {
+        drop(self.commands);
+        match self.driver.await {
+            Ok(result) => result,
+            Err(error) => Err(EngineError::Crashed { message: error.to_string() }),
+        }
+    }
+}
+
+/// The way to a session, which may be there before its driver is: wishes wait until somebody decides on them, and are
+/// gone if nobody ever does.
+#[derive(Debug)]
+pub struct Line {
+    commands: mpsc::Sender<Command>,
+    inbox: mpsc::Receiver<Command>,
+    published: watch::Sender<Seq>,
+    head: watch::Receiver<Seq>,
+}
+
+impl Line {
+    /// A way to a session whose last durable event is `head` as far as is known.
+    pub fn new(head: Seq) -> Self {
+        let (commands, inbox) = mpsc::channel(COMMANDS);
+        let (published, head) = watch::channel(head);
+        Self { commands, inbox, published, head }
+    }
+
+    /// Where wishes go.
+    pub fn commands(&self) -> mpsc::Sender<Command> {
+        self.commands.clone()
+    }
+
+    /// The number of the last durable event.
+    pub fn head(&self) -> watch::Receiver<Seq> {
+        self.head.clone()
+    }
+}
+
+/// Starts working on a session: `state` is the fold of what its journal holds, `first` what is to be said first.
+pub fn start(
+    journal: Journal,
+    state: SessionState,
+    first: Vec<Event>,
+    options: EngineOptions,
+) -> SessionHandle {
+    start_on(Line::new(state.seq), journal, state, first, options)
+}
+
+/// The first batch of a session that is being made, and the fold of it.
+pub fn first_batch(
+    session: &SessionId,
+    before: SessionState,
+    events: impl IntoIterator<Item = Event>,
+    at: jiff::Timestamp,
+) -> Result<(SessionState, Batch), serde_json::Error> {
+    let (mut state, mut batch) = (before, Batch::default());
+    for event in events {
+        let record = Record::new(state.seq.next(), at, event);
+        state.apply(&record);
+        if let Some(plan) = plan_rows::changed_row(&record.event, &state.planning) {
+            let (session, plan) = (session.clone(), Box::new(plan));
+            batch.side.push(SideWrite::Plan { session, plan });
+        }
+        batch.rows.push(driver::row(&record)?);
+    }
+    batch.summary = Some(summary(&state));
+    Ok((state, batch))
+}
+
+/// Starts working on a session that was just made: `state` is the fold of its first batch, which counts as work of this
+/// process.
+pub fn start_new(journal: Journal, state: SessionState, options: EngineOptions) -> SessionHandle {
+    SessionHandle { begun: Seq::START, ..start(journal, state, Vec::new(), options) }
+}
+
+/// Starts working on a session that somebody looks at already.
+pub fn start_on(
+    line: Line,
+    journal: Journal,
+    state: SessionState,
+    first: Vec<Event>,
+    options: EngineOptions,
+) -> SessionHandle {
+    let Line { commands, inbox, published, head } = line;
+    // Another process may have written since somebody looked.
+    published.send_if_modified(|seen| std::mem::replace(seen, state.seq) != state.seq);
+    let id = journal.session().clone();
+    let begun = state.seq;
+    let driver = driver::Driver::new(journal, state, options, inbox, published);
+    SessionHandle { id, commands, begun, head, driver: tokio::spawn(driver.run(first)) }
+}

@@ -1,0 +1,200 @@
+//! What the person's answers to questions change in the context of a plan.
+
+use planwright_drafting::offline::goal::{Goal, Today};
+use planwright_model::{Assumption, AssumptionOrigin, PlanContext};
+
+/// Takes an answer into the context. `Err` says in words why it could not be read.
+pub(super) fn take(
+    context: &mut PlanContext,
+    key: &str,
+    answer: &str,
+    today: Today,
+) -> Result<(), String> {
+    let answer = answer.trim();
+    let value = match key {
+        "weekly_minutes" => {
+            let minutes = hours_a_week(answer, today).ok_or_else(|| {
+                format!("\"{answer}\" is not a number of hours a week, such as 5 or 90 minutes")
+            })?;
+            context.constraints.weekly_minutes = Some(minutes);
+            minutes.to_string()
+        }
+        "horizon_weeks" => {
+            let said = end(answer, today)
+                .ok_or_else(|| format!("\"{answer}\" is not a date or a number of weeks"))?;
+            match said {
+                End::Weeks(weeks) => {
+                    context.constraints.horizon_weeks = Some(weeks);
+                    weeks.to_string()
+                }
+                // The goal's own words settle dates, so the date joins them.
+                End::Words => {
+                    append(context, answer, "by");
+                    answer.to_owned()
+                }
+            }
+        }
+        "cadence" => {
+            append(context, answer, "");
+            answer.to_owned()
+        }
+        "at_local" => {
+            append(context, answer, "at");
+            answer.to_owned()
+        }
+        "occurrence_minutes" => {
+            let words = if answer.parse::<u32>().is_ok() {
+                format!("{answer} minutes each")
+            } else {
+                format!("{answer} each")
+            };
+            append(context, &words, "");
+            answer.to_owned()
+        }
+        _ => answer.to_owned(),
+    };
+    context.assumptions.retain(|known| known.key != key);
+    context.assumptions.push(Assumption {
+        key: key.to_owned(),
+        value,
+        origin: AssumptionOrigin::User,
+        question: None,
+    });
+    Ok(())
+}
+
+fn append(context: &mut PlanContext, words: &str, link: &str) {
+    let words = if link.is_empty() || words.to_lowercase().starts_with(link) {
+        words.to_owned()
+    } else {
+        format!("{link} {words}")
+    };
+    if !context.goal_text.contains(&words) {
+        context.goal_text = format!("{}, {words}", context.goal_text.trim_end_matches('.'));
+    }
+}
+
+fn hours_a_week(answer: &str, today: Today) -> Option<u32> {
+    if let Ok(hours) = answer.replace(',', ".").parse::<f64>() {
+        return (hours > 0.0 && hours <= 168.0).then(|| (hours * 60.0).round() as u32);
+    }
+    let read = |text: &str| Goal::parse(text, today).weekly_minutes;
+    read(answer).or_else(|| read(&format!("{answer} a week"))).or_else(|| {
+        let lower = answer.to_lowercase();
+        let number: String =
+            lower.chars().take_while(|c| c.is_ascii_digit() || matches!(c, '.' | ',')).collect();
+        let count: f64 = number.replace(',', ".").parse().ok()?;
+        let unit = lower[number.len()..].trim();
+        let minutes = match unit.split_whitespace().next()? {
+            unit if unit.starts_with('h') => count * 60.0,
+            unit if unit.starts_with("min") => count,
+            _ => return None,
+        };
+        (1.0..=168.0 * 60.0).contains(&minutes).then(|| minutes.round() as u32)
+    })
+}
+
+enum End {
+    Weeks(u16),
+    Words,
+}
+
+fn end(answer: &str, today: Today) -> Option<End> {
+    if let Ok(weeks) = answer.parse::<u16>() {
+        return (1..=520).contains(&weeks).then_some(End::Weeks(weeks));
+    }
+    for text in [format!("x in {answer}"), format!("x for {answer}"), format!("x {answer}")] {
+        if let Some(weeks) = Goal::parse(&text, today).horizon_weeks {
+            return Some(End::Weeks(weeks));
+        }
+    }
+    let dated = Goal::parse(&format!("x by {answer}"), today).deadline.is_some()
+        || Goal::parse(&format!("x {answer}"), today).deadline.is_some();
+    dated.then_some(End::Words)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+
+    const TODAY: Today = Today { date: date(2026, 6, 7), working_days: 5 };
+
+    fn context() -> PlanContext {
+        PlanContext::new("learn to draw", date(2026, 6, 8), "Europe/Berlin")
+    }
+
+    #[test]
+    fn hours_are_read_in_the_ways_people_write_them() {
+        for (answer, minutes) in [
+            ("5", 300),
+            ("2.5", 150),
+            ("5 hours", 300),
+            ("90 minutes", 90),
+            ("6 hours a week", 360),
+        ] {
+            let mut context = context();
+            take(&mut context, "weekly_minutes", answer, TODAY).unwrap();
+            assert_eq!(context.constraints.weekly_minutes, Some(minutes), "{answer}");
+            assert_eq!(
+                context.assumption("weekly_minutes").unwrap().origin,
+                AssumptionOrigin::User
+            );
+        }
+        assert!(take(&mut context(), "weekly_minutes", "lots", TODAY).is_err());
+        assert!(take(&mut context(), "weekly_minutes", "900", TODAY).is_err());
+    }
+
+    #[test]
+    fn every_choice_of_a_question_can_be_read_and_changes_what_it_says() {
+        let library = planwright_drafting::offline::Library::built_in();
+        let mut seen = std::collections::BTreeSet::new();
+        for goal in [
+            "learn to draw",
+            "launch a newsletter",
+            "water the plants",
+            "a weekly review",
+            "go for a run every saturday",
+            "publish a blog with monthly posts",
+        ] {
+            let context = PlanContext::new(goal, date(2026, 6, 8), "Europe/Berlin");
+            let plan = |context| {
+                planwright_drafting::offline::draft(
+                    context,
+                    &library,
+                    TODAY.date,
+                    planwright_drafting::offline::Proposals::Allowed,
+                )
+                .unwrap()
+            };
+            for question in plan(context.clone()).questions {
+                seen.insert(question.key.clone());
+                assert!(question.choices.len() > 1, "{question:?}");
+                for choice in &question.choices {
+                    let mut context = context.clone();
+                    take(&mut context, &question.key, &choice.answer, TODAY)
+                        .unwrap_or_else(|why| panic!("{goal}, {}: {why}", question.key));
+                    let asked = plan(context).questions;
+                    let again = asked.iter().any(|other| other.key == question.key);
+                    assert!(
+                        !again,
+                        "{goal}: {} says nothing about {}",
+                        choice.answer, question.key
+                    );
+                }
+            }
+        }
+        assert!(seen.contains("weekly_minutes") && seen.contains("horizon_weeks"), "{seen:?}");
+    }
+
+    #[test]
+    fn an_end_is_a_number_of_weeks_or_a_date() {
+        let mut context = context();
+        take(&mut context, "horizon_weeks", "8 weeks", TODAY).unwrap();
+        assert_eq!(context.constraints.horizon_weeks, Some(8));
+        take(&mut context, "horizon_weeks", "2026-09-30", TODAY).unwrap();
+        assert!(context.goal_text.contains("2026-09-30"), "{}", context.goal_text);
+        assert!(take(&mut context, "horizon_weeks", "someday", TODAY).is_err());
+    }
+}

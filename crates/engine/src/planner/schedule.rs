@@ -1,0 +1,139 @@
+//! Drafting the schedule, relaxed where that was decided.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{Planner, Work, relax, trace};
+use planwright_drafting::controller::Outcome;
+use planwright_model::event::PlanningEvent;
+use planwright_model::{AdaptationAction, AdaptationLogEntry, Origin, Stage};
+use planwright_plan::grammar::repair;
+use planwright_schedule::{ScheduleRequest, schedule};
+use planwright_state::PlanningSlice;
+
+impl Planner {
+    pub(super) fn draft_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
+        let (Some(outline), Some(roadmap)) = (talk.outline.as_deref(), talk.roadmap.as_deref())
+        else {
+            return Work::new(Outcome::MissingPrerequisite);
+        };
+        if !talk.wishes.is_empty() {
+            return self.wishes_then_schedule(talk, now);
+        }
+        if talk.counters.retries_of(Stage::Schedule) == 1 && talk.schedule.is_some() {
+            return self.mend_schedule(talk, now);
+        }
+        let watch = trace::Watch::start(talk, "ScheduleGenerator", &self.session);
+        let mut work = Work::new(Outcome::Success);
+        let mut context = outline.plan_context.clone();
+        let mut roadmap = roadmap.clone();
+        // The controller relaxes once by itself where the person gave it a free hand.
+        if let Some(relaxed) = own_relaxation(talk) {
+            work = work.say(PlanningEvent::Relaxed { summary: relaxed.summary.clone(), by: None });
+            let entry = AdaptationLogEntry {
+                id: format!("a{}", talk.adaptation_log.len() + 1),
+                timestamp: now,
+                node_ids: relaxed.node_ids,
+                action: AdaptationAction::Relax,
+                reason: relaxed.summary,
+                origin: Origin::System,
+                strategy_applied: Some("auto_relax".to_owned()),
+                portfolio_impact: None,
+                from_version: outline.version,
+                to_version: outline.version,
+            };
+            work = work.say(PlanningEvent::Adapted { entry });
+            context = relaxed.context;
+            work = work.say(PlanningEvent::ContextSet { context: Arc::new(context.clone()) });
+            if let Some(changed) = relaxed.roadmap {
+                roadmap = changed.clone();
+                work = work.say(PlanningEvent::RoadmapDrafted {
+                    roadmap: Arc::new(changed),
+                    by: "offline".to_owned(),
+                    self_score: talk.self_scores.get(&Stage::Roadmap).copied(),
+                });
+            }
+        }
+        let mut wanted = ScheduleRequest::new(&roadmap, &context);
+        wanted.events = &self.events;
+        wanted.others = &self.others;
+        let locked: Vec<_> = talk
+            .schedule
+            .iter()
+            .flat_map(|schedule| &schedule.blocks)
+            .filter(|block| block.locked)
+            .cloned()
+            .collect();
+        wanted.locked = &locked;
+        match schedule(&wanted.seeded(&talk.goal, outline.version)) {
+            Ok(made) => {
+                let told = vec![format!("{} blocks", made.blocks.len())];
+                let work = work.say(PlanningEvent::ScheduleDrafted {
+                    schedule: Arc::new(made),
+                    by: "offline".to_owned(),
+                });
+                watch.done(work, Some(1.0), told)
+            }
+            Err(error) => {
+                let text = format!("{error}; check the time zone, the hours and the links");
+                let mut work = work.say(PlanningEvent::Said { text });
+                work.outcome = Outcome::FatalError;
+                watch.done(work, Some(0.0), vec![error.to_string()])
+            }
+        }
+    }
+
+    /// Takes the wishes up and goes on in the same state, where the changed plan is scheduled next.
+    fn wishes_then_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
+        let Some(outline) = talk.outline.as_deref() else {
+            return Work::new(Outcome::MissingPrerequisite);
+        };
+        let mut work = self.follow_wishes(talk, outline, Work::new(Outcome::Success), now);
+        let mut after = talk.clone();
+        for event in &work.events {
+            if let planwright_model::event::Event::Planning(event) = event {
+                after.fold(event, now);
+            }
+        }
+        let more = self.draft_schedule(&after, now);
+        work.outcome = more.outcome;
+        work.events.extend(more.events);
+        work
+    }
+
+    fn mend_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
+        let watch = trace::Watch::start(talk, "ScheduleGenerator", &self.session);
+        let mut work = Work::new(Outcome::Success);
+        let Some(mut plan) = self.artifacts(talk) else { return work };
+        let log = repair(&mut plan, Stage::Schedule, now);
+        let told = log.iter().map(|entry| entry.reason.clone()).collect();
+        for entry in log {
+            work = work.say(PlanningEvent::Adapted { entry });
+        }
+        if let Some(schedule) = plan.schedule {
+            work = work.say(PlanningEvent::ScheduleDrafted {
+                schedule: Arc::new(schedule),
+                by: "offline".to_owned(),
+            });
+        }
+        watch.done(work, Some(1.0), told)
+    }
+}
+
+/// The relaxation that the controller makes by itself, once.
+fn own_relaxation(talk: &PlanningSlice) -> Option<relax::Relaxed> {
+    let schedule = talk.schedule.as_deref()?;
+    let wanted = talk.counters.auto_relaxed == 1
+        && !talk.adaptation_log.iter().any(|entry| {
+            entry.action == AdaptationAction::Relax
+                && entry.strategy_applied.as_deref() == Some("auto_relax")
+        });
+    if !wanted {
+        return None;
+    }
+    let first = schedule.relaxations.iter().find(|relaxation| {
+        relaxation.changes.len() == 1 && !relax::touches_stated(talk, relaxation)
+    })?;
+    relax::applied(talk, first)
+}

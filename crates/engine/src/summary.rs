@@ -1,0 +1,28 @@
+//! What lists show of a session, written with its events.
+
+use planwright_state::SessionState;
+use planwright_store::SessionSummary;
+
+/// Sums a session up.
+pub fn summary(state: &SessionState) -> SessionSummary {
+    let counts = state.tasks.counts();
+    SessionSummary {
+        title: state.session.title.clone(),
+        goal: state.session.goal.clone().unwrap_or_default(),
+        workspace: state.session.workspace.clone(),
+        status: state.status().word().to_owned(),
+        pattern: pattern(state),
+        done: counts.done,
+        total: counts.total(),
+        cost: state.totals.cost,
+        tokens: state.totals.tokens,
+        open_requests: state.requests.open.len() as u32,
+    }
+}
+
+/// The subtype of the pattern, which says more than its type, once it is chosen.
+fn pattern(state: &SessionState) -> String {
+    let Some(choice) = &state.planning.pattern else { return String::new() };
+    let spec = &choice.pattern;
+    spec.subtype.clone().unwrap_or_else(|| spec.pattern_type.to_string())
+}

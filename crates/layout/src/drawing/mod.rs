@@ -1,0 +1,142 @@
+//! Draws a laid-out graph with box-drawing characters: frames, edges with their junctions, arrow heads.
+//!
+//! A [`Drawing`] knows where every box and every line is; [`Drawing::cells_in`] gives the cells of one viewport and costs
+//! what is visible. Marks such as the selection or the critical path change characters and roles, never positions.
+//! What stands inside a box is the caller's business, as are colours.
+//!
+//! Lines share a trunk only when they share a source or a target, and `┼` is always a crossing, never a join.
+
+mod axis;
+mod build;
+mod cells;
+mod channel;
+mod columns;
+mod glyphs;
+mod metrics;
+mod minimap;
+#[cfg(test)]
+mod tests;
+
+pub use cells::{Cell, Marks, Role};
+pub use glyphs::ascii;
+pub use metrics::{Flow, Size, Zoom};
+pub use minimap::MinimapCell;
+
+use crate::Layout;
+
+/// A box on the drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoxAt {
+    /// The node it stands for.
+    pub node: u32,
+    /// Left column.
+    pub x: i32,
+    /// Top row.
+    pub y: i32,
+    /// Columns, frame included.
+    pub w: i32,
+    /// Rows, frame included.
+    pub h: i32,
+}
+
+/// A part of the drawing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Viewport {
+    /// Left column; may be negative, which leaves a margin.
+    pub x: i32,
+    /// Top row; may be negative, which leaves a margin.
+    pub y: i32,
+    /// Columns shown.
+    pub w: i32,
+    /// Rows shown.
+    pub h: i32,
+}
+
+/// A straight line of one edge: `at` is its row (or column), `from` and `to` its first and last cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    at: i32,
+    from: i32,
+    to: i32,
+    edge: u32,
+}
+
+/// Where an edge reaches its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Arrow {
+    x: i32,
+    y: i32,
+    glyph: char,
+    edge: u32,
+}
+
+/// A drawn graph.
+#[derive(Clone, Debug, Default)]
+pub struct Drawing {
+    /// Columns of the whole drawing.
+    pub width: i32,
+    /// Rows of the whole drawing.
+    pub height: i32,
+    /// One box for each node, by node.
+    pub boxes: Vec<BoxAt>,
+    framed: bool,
+    /// Boxes by layer, each layer in order across the flow.
+    layers: Vec<Vec<u32>>,
+    flow: Flow,
+    ends: Vec<(u32, u32)>,
+    /// Horizontal lines by row, sorted by their first cell.
+    rows: Vec<Vec<Segment>>,
+    /// Vertical lines by column, sorted by their first cell.
+    columns: Vec<Vec<Segment>>,
+    arrows: Vec<Arrow>,
+}
+
+impl Drawing {
+    /// Draws `layout` with one size for each node, missing sizes being those of the zoom.
+    pub fn new(layout: &Layout, sizes: &[Size], zoom: Zoom, flow: Flow) -> Self {
+        build::build(layout, sizes, zoom, flow)
+    }
+
+    /// The box of a node.
+    pub fn box_of(&self, node: u32) -> Option<&BoxAt> {
+        self.boxes.get(node as usize)
+    }
+
+    /// The node whose box covers a cell.
+    pub fn node_at(&self, x: i32, y: i32) -> Option<u32> {
+        self.boxes_in(Viewport { x, y, w: 1, h: 1 }).next().map(|found| found.node)
+    }
+
+    /// The boxes that a viewport shows at least in part.
+    pub fn boxes_in(&self, view: Viewport) -> impl Iterator<Item = &BoxAt> {
+        let shows = move |found: &&BoxAt| {
+            found.x < view.x + view.w
+                && view.x < found.x + found.w
+                && found.y < view.y + view.h
+                && view.y < found.y + found.h
+        };
+        self.layers.iter().flat_map(move |layer| self.visible_part(layer, view)).filter(shows)
+    }
+
+    /// The boxes of one layer that lie in the view across the flow.
+    fn visible_part(&self, layer: &[u32], view: Viewport) -> impl Iterator<Item = &BoxAt> {
+        let boxes = &self.boxes;
+        let (from, to) = match self.flow {
+            Flow::Right => (view.y, view.y + view.h),
+            Flow::Down => (view.x, view.x + view.w),
+        };
+        let span = move |node: u32| {
+            let found = boxes[node as usize];
+            if self.flow == Flow::Right {
+                (found.y, found.y + found.h)
+            } else {
+                (found.x, found.x + found.w)
+            }
+        };
+        let first = layer.partition_point(|&node| span(node).1 <= from);
+        layer[first..]
+            .iter()
+            .take_while(move |&&node| span(node).0 < to)
+            .map(move |&node| &boxes[node as usize])
+    }
+}

@@ -1,0 +1,172 @@
+//! Places a task graph on a grid: every node gets a layer and a row, every edge a row in each layer it passes.
+//!
+//! The layout is layered (Sugiyama): ranks, dummies for long edges, crossing reduction, straight rows. It is a pure
+//! function of its input and knows nothing of box sizes or characters; [`crate::drawing`] turns the grid into cells.
+//! Rows are abstract: two items of one layer never share a row, and equal rows in two layers are one straight line.
+
+mod components;
+mod crossings;
+pub mod drawing;
+mod ordering;
+mod proper;
+mod ranks;
+mod reinsertion;
+mod relayout;
+mod rows;
+mod sweeping;
+#[cfg(test)]
+mod tests;
+mod transposing;
+
+pub use relayout::relayout;
+
+/// A directed graph to lay out. Node order is the caller's own order and decides ties.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Graph {
+    nodes: u32,
+    edges: Vec<(u32, u32)>,
+    straight: Vec<bool>,
+}
+
+impl Graph {
+    /// Makes a graph of `nodes` nodes. Edges go from a dependency to its dependent.
+    ///
+    /// Self loops, edges to unknown nodes and edges that would close a cycle are kept but not laid out.
+    pub fn new(nodes: u32, edges: impl IntoIterator<Item = (u32, u32)>) -> Self {
+        let edges: Vec<_> = edges.into_iter().collect();
+        let straight = vec![false; edges.len()];
+        Self { nodes, edges, straight }
+    }
+
+    /// Asks that these edges, by index, be drawn straight before others: usually the critical path.
+    pub fn prefer_straight(mut self, edges: impl IntoIterator<Item = u32>) -> Self {
+        for edge in edges {
+            if let Some(slot) = self.straight.get_mut(edge as usize) {
+                *slot = true;
+            }
+        }
+        self
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    /// The edges as given.
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
+    }
+}
+
+/// What stands at one place of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Item {
+    /// A node of the graph.
+    Node(u32),
+    /// An edge, by index, on its way through the layer.
+    Edge(u32),
+}
+
+/// A place on the grid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Placed {
+    /// Distance from the left (or the top, when drawn downwards).
+    pub layer: u32,
+    /// Position among the items of the layer.
+    pub order: u32,
+    /// Grid row; unique within the layer and growing with `order`.
+    pub row: u32,
+}
+
+/// The way of one edge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Route {
+    /// Where the edge starts.
+    pub source: u32,
+    /// Where the edge ends; always in a later layer when `drawn`.
+    pub target: u32,
+    /// False for edges that cannot be laid out: self loops, unknown nodes, cycles, and repeats of another edge.
+    pub drawn: bool,
+    /// One place for each layer strictly between source and target.
+    pub dummies: Vec<Placed>,
+}
+
+/// A finished layout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The items of each layer, from the top.
+    pub layers: Vec<Vec<Item>>,
+    /// One place for each node.
+    pub nodes: Vec<Placed>,
+    /// One route for each edge, in input order.
+    pub edges: Vec<Route>,
+    /// Pairs of edge pieces between adjacent layers whose ends are in strictly opposite order.
+    pub crossings: u64,
+    /// Number of grid rows in use.
+    pub rows: u32,
+}
+
+impl Layout {
+    /// The place of an item in `layer`, if it stands there.
+    pub fn place(&self, item: Item, layer: u32) -> Option<Placed> {
+        match item {
+            Item::Node(node) => self.nodes.get(node as usize).copied(),
+            Item::Edge(edge) => {
+                let route = self.edges.get(edge as usize)?;
+                let first = self.nodes.get(route.source as usize)?.layer + 1;
+                route.dummies.get(layer.checked_sub(first)? as usize).copied()
+            }
+        }
+    }
+}
+
+/// Lays a graph out from nothing.
+pub fn layout(graph: &Graph) -> Layout {
+    let usable = proper::usable_edges(graph);
+    let parts = components::split(graph, &usable)
+        .into_iter()
+        .map(|part| {
+            let mut order = ordering::minimise(&part.proper);
+            order.face_up(&part.proper);
+            let rows = rows::assign(&part.proper, &order);
+            components::Arranged { part, order, rows }
+        })
+        .collect();
+    components::join(graph, &usable, parts)
+}
+
+/// Fills in order, layers, rows and crossings of a layout whose nodes and dummies have their layers and rows.
+fn complete(mut result: Layout) -> Layout {
+    let mut layers: Vec<Vec<(u32, Item)>> = Vec::new();
+    let mut put = |at: &Placed, item: Item| {
+        let layer = at.layer as usize;
+        layers.resize(layers.len().max(layer + 1), Vec::new());
+        layers[layer].push((at.row, item));
+    };
+    result.nodes.iter().enumerate().for_each(|(node, at)| put(at, Item::Node(node as u32)));
+    for (edge, route) in result.edges.iter().enumerate() {
+        route.dummies.iter().for_each(|at| put(at, Item::Edge(edge as u32)));
+    }
+    for items in &mut layers {
+        items.sort_unstable_by_key(|entry| entry.0);
+        for (order, &(row, item)) in items.iter().enumerate() {
+            result.rows = result.rows.max(row + 1);
+            let place = match item {
+                Item::Node(node) => &mut result.nodes[node as usize],
+                Item::Edge(edge) => {
+                    let dummies = &mut result.edges[edge as usize].dummies;
+                    dummies
+                        .iter_mut()
+                        .find(|at| at.order == u32::MAX)
+                        .expect("a dummy was counted for each layer")
+                }
+            };
+            place.order = order as u32;
+        }
+    }
+    result.layers =
+        layers.into_iter().map(|items| items.into_iter().map(|(_, item)| item).collect()).collect();
+    result.crossings = crossings::of_layout(&result);
+    result
+}

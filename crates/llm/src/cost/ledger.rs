@@ -1,0 +1,352 @@
+//! What may still be spent: reserved before a call, booked after it, so that calls side by side cannot exceed a cap.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cost, Estimate};
+use crate::ModelError;
+use planwright_model::{Cap, Category, MicroDollars};
+
+/// A limit on spending, in the order in which they are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ceiling {
+    /// `daily_budget_usd`, over all sessions of the person's day.
+    Day,
+    /// `budget_per_session_usd`.
+    Session,
+    /// `soft_budget_per_turn_usd`, while planning.
+    Turn,
+    /// `run_token_limit`, the only one that holds where a price is unknown.
+    Tokens,
+}
+
+impl Ceiling {
+    pub const ALL: [Self; 4] = [Self::Day, Self::Session, Self::Turn, Self::Tokens];
+
+    pub fn setting(self) -> &'static str {
+        match self {
+            Self::Day => "daily_budget_usd",
+            Self::Session => "budget_per_session_usd",
+            Self::Turn => "soft_budget_per_turn_usd",
+            Self::Tokens => "run_token_limit",
+        }
+    }
+
+    /// An amount in words: money in micro-dollars, or tokens.
+    fn amount(self, amount: u64) -> String {
+        match self {
+            Self::Tokens => format!("{amount} tokens"),
+            _ => MicroDollars(amount).exact(),
+        }
+    }
+}
+
+/// What a call is made for. Turns are a matter of planning; what a run spends is no part of any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spender {
+    #[default]
+    Planning,
+    Execution,
+}
+
+/// A call that was not made because it could have exceeded a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapHit {
+    pub ceiling: Ceiling,
+    /// Spent so far, in micro-dollars or tokens.
+    pub spent: u64,
+    /// Held for calls that are under way.
+    pub reserved: u64,
+    /// What the call could cost at most.
+    pub estimate: u64,
+    pub limit: u64,
+}
+
+impl CapHit {
+    /// The error a caller sees; `code` is `cap_reached`.
+    pub fn error(&self, provider: &str) -> ModelError {
+        let amount = |amount| self.ceiling.amount(amount);
+        let message = format!(
+            "the next call could cost {}, and {} of {} are used ({})",
+            amount(self.estimate),
+            amount(self.spent.saturating_add(self.reserved)),
+            amount(self.limit),
+            self.ceiling.setting()
+        );
+        let next =
+            "raise the cap once or for the session, go on offline, or stop and keep the results";
+        ModelError::new(provider, "cap_reached", Category::Critical, message, next)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    spent: u64,
+    reserved: u64,
+    limit: Option<u64>,
+}
+
+/// The books of one session.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    accounts: Mutex<[Account; 4]>,
+}
+
+impl Ledger {
+    /// Books without limits, which still count.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// Sets or lifts a limit, in micro-dollars or tokens.
+    pub fn limit(&self, ceiling: Ceiling, limit: Option<u64>) {
+        self.with(|accounts| accounts[ceiling as usize].limit = limit);
+    }
+
+    /// Says what was spent before these books were opened: today by other sessions, by this one before a resume.
+    pub fn carry(&self, ceiling: Ceiling, spent: u64) {
+        self.with(|accounts| accounts[ceiling as usize].spent = spent);
+    }
+
+    /// Moves a limit as the person decided; `None` lifts it. Say first what was spent.
+    pub fn raise(&self, cap: Cap, to: Option<u64>) {
+        let ceiling = match cap {
+            Cap::RunTokenLimit => Ceiling::Tokens,
+            Cap::BudgetPerSessionUsd => Ceiling::Session,
+            Cap::DailyBudgetUsd => Ceiling::Day,
+            Cap::RunWallTimeMin => return,
+        };
+        let to = match cap {
+            // What this session may still spend comes on top of the day so far.
+            Cap::DailyBudgetUsd => to.map(|to| {
+                let more = to.saturating_sub(self.spent(Ceiling::Session));
+                self.spent(Ceiling::Day).saturating_add(more)
+            }),
+            _ => to,
+        };
+        self.with(|accounts| {
+            let limit = &mut accounts[ceiling as usize].limit;
+            *limit = limit.zip(to).map(|(old, to)| old.max(to));
+        });
+    }
+
+    /// The limit that holds now.
+    pub fn limit_of(&self, ceiling: Ceiling) -> Option<u64> {
+        self.with(|accounts| accounts[ceiling as usize].limit)
+    }
+
+    /// A new turn begins.
+    pub fn begin_turn(&self) {
+        self.carry(Ceiling::Turn, 0);
+    }
+
+    pub fn spent(&self, ceiling: Ceiling) -> u64 {
+        self.with(|accounts| accounts[ceiling as usize].spent)
+    }
+
+    /// Holds what a call could cost, or says which limit is in the way.
+    pub fn reserve(
+        self: &Arc<Self>,
+        estimate: &Estimate,
+        spender: Spender,
+    ) -> Result<Reservation, CapHit> {
+        let amounts = amounts(estimate.cost, estimate.tokens(), spender);
+        self.with(|accounts| {
+            for ceiling in Ceiling::ALL {
+                let (account, amount) = (accounts[ceiling as usize], amounts[ceiling as usize]);
+                let used = account.spent.saturating_add(account.reserved);
+                // A call that costs nothing is never in the way of a limit on money.
+                let Some(limit) = account.limit.filter(|_| amount > 0) else { continue };
+                if used.saturating_add(amount) > limit {
+                    let Account { spent, reserved, .. } = account;
+                    return Err(CapHit { ceiling, spent, reserved, estimate: amount, limit });
+                }
+            }
+            for (account, amount) in accounts.iter_mut().zip(amounts) {
+                account.reserved = account.reserved.saturating_add(amount);
+            }
+            Ok(())
+        })?;
+        Ok(Reservation { ledger: Arc::clone(self), amounts, spender })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut [Account; 4]) -> T) -> T {
+        work(&mut self.accounts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn amounts(cost: Option<MicroDollars>, tokens: u64, spender: Spender) -> [u64; 4] {
+    let money = cost.unwrap_or(MicroDollars::ZERO).0;
+    let turn = if spender == Spender::Planning { money } else { 0 };
+    [money, money, turn, tokens]
+}
+
+/// An amount that is held while a call is under way. Dropped without booking, it is free again.
+#[derive(Debug)]
+pub struct Reservation {
+    ledger: Arc<Ledger>,
+    amounts: [u64; 4],
+    spender: Spender,
+}
+
+impl Reservation {
+    /// Books what the call really cost.
+    pub fn book(self, cost: &Cost) {
+        let actual = amounts(cost.money, cost.usage.total(), self.spender);
+        self.ledger.with(|accounts| {
+            for (account, amount) in accounts.iter_mut().zip(actual) {
+                account.spent = account.spent.saturating_add(amount);
+            }
+        });
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let amounts = self.amounts;
+        self.ledger.with(|accounts| {
+            for (account, amount) in accounts.iter_mut().zip(amounts) {
+                account.reserved = account.reserved.saturating_sub(amount);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Usage;
+
+    fn estimate(micros: u64) -> Estimate {
+        Estimate { input_tokens: 10, output_tokens: 10, cost: Some(MicroDollars(micros)) }
+    }
+
+    fn cost(micros: u64) -> Cost {
+        Cost {
+            usage: Usage::of(5, 5),
+            estimated: false,
+            clamped: false,
+            money: Some(MicroDollars(micros)),
+        }
+    }
+
+    #[test]
+    fn a_cap_stops_the_call_before_it_is_exceeded_and_names_itself() {
+        let ledger = Ledger::new();
+        ledger.limit(Ceiling::Session, Some(10_000));
+        ledger.reserve(&estimate(6_000), Spender::Planning).unwrap().book(&cost(4_000));
+        let hit = ledger.reserve(&estimate(6_001), Spender::Planning).unwrap_err();
+        assert_eq!(
+            hit,
+            CapHit {
+                ceiling: Ceiling::Session,
+                spent: 4_000,
+                reserved: 0,
+                estimate: 6_001,
+                limit: 10_000
+            }
+        );
+        let error = hit.error("acme");
+        assert_eq!(error.code, "cap_reached");
+        assert_eq!(
+            error.message,
+            "the next call could cost $0.006001, and $0.004 of $0.01 are used (budget_per_session_usd)"
+        );
+        ledger.limit(Ceiling::Session, None);
+        assert!(
+            ledger.reserve(&estimate(u64::MAX), Spender::Planning).is_ok(),
+            "a lifted cap is no cap"
+        );
+    }
+
+    #[test]
+    fn the_day_goes_before_the_session_and_that_before_the_turn() {
+        let ledger = Ledger::new();
+        for ceiling in Ceiling::ALL {
+            ledger.limit(ceiling, Some(1));
+        }
+        let first = |ledger: &Arc<Ledger>| {
+            ledger.reserve(&estimate(50), Spender::Planning).unwrap_err().ceiling
+        };
+        assert_eq!(first(&ledger), Ceiling::Day);
+        ledger.limit(Ceiling::Day, None);
+        assert_eq!(first(&ledger), Ceiling::Session);
+        ledger.limit(Ceiling::Session, None);
+        assert_eq!(first(&ledger), Ceiling::Turn);
+        ledger.limit(Ceiling::Turn, None);
+        assert_eq!(first(&ledger), Ceiling::Tokens);
+    }
+
+    #[test]
+    fn a_raised_limit_is_never_lower_than_before_and_the_day_grows_by_what_the_session_may_spend() {
+        let ledger = Ledger::new();
+        ledger.limit(Ceiling::Session, Some(10_000));
+        ledger.limit(Ceiling::Day, Some(50_000));
+        ledger.carry(Ceiling::Session, 4_000);
+        ledger.carry(Ceiling::Day, 49_000);
+        ledger.raise(Cap::BudgetPerSessionUsd, Some(5_000));
+        assert_eq!(ledger.limit_of(Ceiling::Session), Some(10_000));
+        ledger.raise(Cap::DailyBudgetUsd, Some(24_000));
+        assert_eq!(ledger.limit_of(Ceiling::Day), Some(69_000));
+        ledger.raise(Cap::BudgetPerSessionUsd, None);
+        assert_eq!(ledger.limit_of(Ceiling::Session), None);
+    }
+
+    #[test]
+    fn a_run_spends_no_part_of_a_turn() {
+        let ledger = Ledger::new();
+        ledger.limit(Ceiling::Turn, Some(100));
+        let run = ledger.reserve(&estimate(5_000), Spender::Execution).unwrap();
+        run.book(&cost(5_000));
+        assert_eq!((ledger.spent(Ceiling::Turn), ledger.spent(Ceiling::Session)), (0, 5_000));
+        assert!(ledger.reserve(&estimate(101), Spender::Planning).is_err());
+    }
+
+    #[test]
+    fn free_calls_pass_a_money_cap_that_is_used_up_and_unknown_prices_are_held_by_tokens() {
+        let ledger = Ledger::new();
+        ledger.limit(Ceiling::Session, Some(0));
+        ledger.limit(Ceiling::Tokens, Some(30));
+        let unknown = Estimate { cost: None, ..estimate(0) };
+        let held = ledger.reserve(&unknown, Spender::Planning).unwrap();
+        assert_eq!(
+            ledger.reserve(&unknown, Spender::Planning).unwrap_err().ceiling,
+            Ceiling::Tokens
+        );
+        drop(held);
+        assert!(
+            ledger.reserve(&estimate(0), Spender::Planning).is_ok(),
+            "a reservation that was dropped is free again"
+        );
+        assert!(ledger.reserve(&estimate(1), Spender::Planning).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_booked_within_its_estimate_never_exceeds_the_cap(
+            calls in prop::collection::vec((0u64..500, 0u64..100), 0..60),
+            limit in 0u64..2_000,
+        ) {
+            let ledger = Ledger::new();
+            ledger.limit(Ceiling::Session, Some(limit));
+            let mut open = Vec::new();
+            for (most, share) in calls {
+                if let Ok(held) = ledger.reserve(&estimate(most), Spender::Planning) {
+                    open.push((held, most * share / 100));
+                }
+                if open.len() > 3 {
+                    let (held, actual) = open.remove(0);
+                    held.book(&cost(actual));
+                }
+            }
+            for (held, actual) in open {
+                held.book(&cost(actual));
+            }
+            prop_assert!(ledger.spent(Ceiling::Session) <= limit);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Why a model did not answer, as plain data with a next step. Text from servers is cleaned and redacted on its way in.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Usage;
+use planwright_model::{Category, Failure};
+
+/// Why a model did not answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelError {
+    /// The provider's name as the settings know it.
+    pub provider: String,
+    /// A wire name such as `rate_limited`, `timeout_idle` or `invalid_output`.
+    pub code: String,
+    pub category: Category,
+    pub message: String,
+    /// What the person can do about it.
+    pub next_step: String,
+    /// When the provider said it may be asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Duration>,
+    /// What the failed attempts used up, as far as it is known; it is paid for.
+    #[serde(default)]
+    pub usage: Usage,
+    /// The answer that could not be used, for `invalid_output`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+}
+
+impl ModelError {
+    pub fn new(
+        provider: impl Into<String>,
+        code: &str,
+        category: Category,
+        message: impl Into<String>,
+        next_step: impl Into<String>,
+    ) -> Self {
+        Self {
+            provider: provider.into(),
+            code: code.to_owned(),
+            category,
+            message: message.into(),
+            next_step: next_step.into(),
+            retry_after: None,
+            usage: Usage::default(),
+            raw: None,
+        }
+    }
+
+    /// The request was cancelled from our side.
+    pub fn cancelled(provider: impl Into<String>) -> Self {
+        let provider = provider.into();
+        let message = format!("the request to {provider} was cancelled");
+        Self::new(provider, "cancelled", Category::Critical, message, "ask again if it is wanted")
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.code == "cancelled"
+    }
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ModelError {}
+
+impl From<&ModelError> for Failure {
+    fn from(error: &ModelError) -> Self {
+        Self::new(&error.code, error.category, format!("{}; {}", error.message, error.next_step))
+    }
+}

@@ -1,0 +1,130 @@
+//! Putting an answer together from lines.
+
+use serde_json::Value;
+
+use crate::generated::is_ordinary_end;
+use crate::names::NameMap;
+use crate::transport::{DecodeFault, Decoder, Flow, WireEvent, json, server_error};
+use crate::{Delta, DeltaSink, Finish, Generated, RawCall, Usage};
+
+/// What arrived so far.
+#[derive(Debug)]
+pub(super) struct Answer {
+    names: NameMap,
+    model: String,
+    text: String,
+    calls: Vec<RawCall>,
+    finish: Option<Finish>,
+    usage: Usage,
+    any: bool,
+}
+
+impl Answer {
+    pub(super) fn new(model: &str, names: NameMap) -> Self {
+        Self {
+            names,
+            model: model.to_owned(),
+            text: String::new(),
+            calls: Vec::new(),
+            finish: None,
+            usage: Usage::default(),
+            any: false,
+        }
+    }
+
+    fn take(&mut self, value: &Value, deltas: DeltaSink<'_>) -> Result<Flow, DecodeFault> {
+        if let Some(fault) = server_error(value) {
+            return Err(fault);
+        }
+        let message = value.get("message");
+        let done = value.get("done").and_then(Value::as_bool).unwrap_or(false);
+        if message.is_none() && !done {
+            return Err(DecodeFault::Shape("a line without a message".to_owned()));
+        }
+        self.any = true;
+        if let Some(model) = value.get("model").and_then(Value::as_str) {
+            model.clone_into(&mut self.model);
+        }
+        let text = |field: &str| {
+            let text = message.and_then(|message| message.get(field)).and_then(Value::as_str);
+            text.filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let mut grew = false;
+        if let Some(text) = text("thinking") {
+            deltas(Delta::Thinking { text });
+            grew = true;
+        }
+        if let Some(text) = text("content") {
+            self.text.push_str(&text);
+            deltas(Delta::Text { text });
+            grew = true;
+        }
+        let calls = message.and_then(|message| message.get("tool_calls")).and_then(Value::as_array);
+        for call in calls.into_iter().flatten() {
+            self.call(call, deltas)?;
+            grew = true;
+        }
+        if done {
+            self.done(value);
+            return Ok(Flow::Done);
+        }
+        Ok(if grew { Flow::Progress } else { Flow::KeepAlive })
+    }
+
+    fn call(&mut self, call: &Value, deltas: DeltaSink<'_>) -> Result<(), DecodeFault> {
+        let name = call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
+        if name.is_empty() {
+            return Err(DecodeFault::Shape("a tool call without a name".to_owned()));
+        }
+        let arguments = match call.pointer("/function/arguments") {
+            Some(Value::String(text)) => text.clone(),
+            None | Some(Value::Null) => "{}".to_owned(),
+            Some(object) => object.to_string(),
+        };
+        let index = self.calls.len();
+        // Only newer servers number their calls.
+        let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+        let id = id.map_or_else(|| format!("call_{index}"), str::to_owned);
+        let name = self.names.registry(name);
+        deltas(Delta::Call { index, name: name.clone(), arguments: arguments.clone() });
+        self.calls.push(RawCall { id, name, arguments });
+        Ok(())
+    }
+
+    fn done(&mut self, value: &Value) {
+        let count = |name: &str| value.get(name).and_then(Value::as_u64);
+        self.usage.input = count("prompt_eval_count");
+        self.usage.output = count("eval_count");
+        self.finish = Some(match value.get("done_reason").and_then(Value::as_str) {
+            Some("length") => Finish::Length,
+            Some(other) if !is_ordinary_end(other) => Finish::Other(other.to_owned()),
+            _ if !self.calls.is_empty() => Finish::ToolCalls,
+            _ => Finish::Stop,
+        });
+    }
+}
+
+impl Decoder for Answer {
+    fn event(&mut self, event: &WireEvent, deltas: DeltaSink<'_>) -> Result<Flow, DecodeFault> {
+        self.take(&json(&event.data)?, deltas)
+    }
+
+    fn whole(&mut self, answer: &Value) -> Result<(), DecodeFault> {
+        self.take(answer, &crate::ignore_deltas).map(drop)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Generated, DecodeFault> {
+        if !self.any {
+            return Err(DecodeFault::Empty);
+        }
+        let Some(finish) = self.finish else { return Err(DecodeFault::Truncated) };
+        Ok(Generated {
+            text: self.text,
+            tool_calls: self.calls,
+            usage: self.usage,
+            finish,
+            model: self.model,
+            spent_on_retries: Usage::default(),
+        })
+    }
+}

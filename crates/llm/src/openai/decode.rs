@@ -1,0 +1,295 @@
+//! Putting an answer together from chunks.
+
+use serde_json::Value;
+
+use crate::generated::is_ordinary_end;
+use crate::names::NameMap;
+use crate::transport::{DecodeFault, Decoder, Flow, WireEvent, json, server_error};
+use crate::{Delta, DeltaSink, Finish, Generated, RawCall, Usage};
+
+/// What arrived so far.
+#[derive(Debug)]
+pub(super) struct Answer {
+    names: NameMap,
+    model: String,
+    text: String,
+    calls: Vec<PartialCall>,
+    finish: Option<Finish>,
+    usage: Usage,
+    /// Whether anything came at all.
+    any: bool,
+    /// Whether the text is a refusal by the provider's own word.
+    refused: bool,
+}
+
+#[derive(Debug, Default)]
+struct PartialCall {
+    index: u64,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Answer {
+    pub(super) fn new(model: &str, names: NameMap) -> Self {
+        Self {
+            names,
+            model: model.to_owned(),
+            text: String::new(),
+            calls: Vec::new(),
+            finish: None,
+            usage: Usage::default(),
+            any: false,
+            refused: false,
+        }
+    }
+
+    fn frame(&mut self, value: &Value) {
+        if let Some(model) = value.get("model").and_then(Value::as_str).filter(|m| !m.is_empty()) {
+            model.clone_into(&mut self.model);
+        }
+        if let Some(usage) = value.get("usage").filter(|usage| usage.is_object()) {
+            let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+            let cached = usage.pointer("/prompt_tokens_details/cached_tokens");
+            self.usage = Usage {
+                input: count("prompt_tokens").or(self.usage.input),
+                output: count("completion_tokens").or(self.usage.output),
+                cached: cached.and_then(Value::as_u64).or(self.usage.cached),
+                cache_written: None,
+            };
+        }
+    }
+
+    fn finished(&mut self, choice: &Value) -> bool {
+        let reason = choice.get("finish_reason").and_then(Value::as_str);
+        // Some servers send an empty reason with every chunk but the last.
+        let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
+            return false;
+        };
+        self.finish = Some(finish_of(reason));
+        true
+    }
+
+    /// Takes a piece of a call. Servers differ: some repeat id and name in every chunk, some number all calls 0.
+    fn call(&mut self, position: usize, piece: &Value, deltas: DeltaSink<'_>) {
+        let index = piece.get("index").and_then(Value::as_u64).unwrap_or(position as u64);
+        let text =
+            |pointer: &str| piece.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let (id, name) = (text("/id"), text("/function/name"));
+        let arguments = match piece.pointer("/function/arguments") {
+            Some(Value::String(text)) => text.clone(),
+            None | Some(Value::Null) => String::new(),
+            Some(object) => object.to_string(),
+        };
+        let same = |call: &PartialCall| {
+            call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id)
+        };
+        let at = self.calls.iter().rposition(same).unwrap_or_else(|| {
+            self.calls.push(PartialCall { index, ..PartialCall::default() });
+            self.calls.len() - 1
+        });
+        let call = &mut self.calls[at];
+        if call.id.is_empty() {
+            id.clone_into(&mut call.id);
+        }
+        if call.name.is_empty() {
+            name.clone_into(&mut call.name);
+        }
+        call.arguments.push_str(&arguments);
+        let name = self.names.registry(&call.name);
+        deltas(Delta::Call { index: at, name, arguments });
+    }
+
+    fn choice(&mut self, message: &Value, deltas: DeltaSink<'_>) -> bool {
+        let mut grew = false;
+        for field in ["reasoning_content", "reasoning"] {
+            if let Some(text) = nonempty(message, field) {
+                deltas(Delta::Thinking { text });
+                grew = true;
+                break;
+            }
+        }
+        for field in ["content", "refusal"] {
+            if let Some(text) = nonempty(message, field) {
+                self.refused |= field == "refusal";
+                self.text.push_str(&text);
+                deltas(Delta::Text { text });
+                grew = true;
+            }
+        }
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        for (position, piece) in calls.into_iter().flatten().enumerate() {
+            self.call(position, piece, deltas);
+            grew = true;
+        }
+        grew
+    }
+}
+
+/// Compatible servers pass on the words of the model behind them, in any case.
+fn finish_of(reason: &str) -> Finish {
+    match reason.to_ascii_lowercase().as_str() {
+        reason if is_ordinary_end(reason) => Finish::Stop,
+        "length" | "max_tokens" => Finish::Length,
+        "tool_calls" | "function_call" | "tool_use" => Finish::ToolCalls,
+        "content_filter" | "refusal" | "safety" | "recitation" | "prohibited_content"
+        | "blocklist" | "spii" => Finish::Filtered,
+        _ => Finish::Other(reason.to_owned()),
+    }
+}
+
+fn nonempty(message: &Value, field: &str) -> Option<String> {
+    message.get(field)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+impl Decoder for Answer {
+    fn event(&mut self, event: &WireEvent, deltas: DeltaSink<'_>) -> Result<Flow, DecodeFault> {
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            return Ok(Flow::Done);
+        }
+        if data.is_empty() {
+            return Ok(Flow::KeepAlive);
+        }
+        let value = json(data)?;
+        if let Some(fault) = server_error(&value) {
+            return Err(fault);
+        }
+        let choices = value.get("choices").and_then(Value::as_array);
+        if choices.is_none() && value.get("usage").is_none() {
+            return Err(DecodeFault::Shape("a chunk without choices".to_owned()));
+        }
+        self.frame(&value);
+        let Some(choice) = choices.and_then(|choices| choices.first()) else {
+            return Ok(Flow::KeepAlive);
+        };
+        self.any = true;
+        let message = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
+        let grew = self.choice(message, deltas);
+        let finished = self.finished(choice);
+        Ok(if grew || finished { Flow::Progress } else { Flow::KeepAlive })
+    }
+
+    fn whole(&mut self, answer: &Value) -> Result<(), DecodeFault> {
+        if let Some(fault) = server_error(answer) {
+            return Err(fault);
+        }
+        let choice = answer
+            .pointer("/choices/0")
+            .ok_or_else(|| DecodeFault::Shape("an answer without choices".to_owned()))?;
+        let message = choice
+            .get("message")
+            .ok_or_else(|| DecodeFault::Shape("a choice without a message".to_owned()))?;
+        self.any = true;
+        self.frame(answer);
+        self.choice(message, &crate::ignore_deltas);
+        self.finished(choice);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Generated, DecodeFault> {
+        if !self.any {
+            return Err(DecodeFault::Empty);
+        }
+        let Some(mut finish) = self.finish else { return Err(DecodeFault::Truncated) };
+        if self.calls.iter().any(|call| call.name.is_empty()) {
+            return Err(DecodeFault::Shape("a tool call without a name".to_owned()));
+        }
+        if finish == Finish::Stop && !self.calls.is_empty() {
+            finish = Finish::ToolCalls;
+        }
+        if self.refused && finish == Finish::Stop {
+            finish = Finish::Filtered;
+        }
+        let names = self.names;
+        let tool_calls = self.calls.into_iter().enumerate().map(|(position, call)| RawCall {
+            id: if call.id.is_empty() { format!("call_{position}") } else { call.id },
+            name: names.registry(&call.name),
+            arguments: call.arguments,
+        });
+        Ok(Generated {
+            text: self.text,
+            tool_calls: tool_calls.collect(),
+            usage: self.usage,
+            finish,
+            model: self.model,
+            spent_on_retries: Usage::default(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ignore_deltas;
+
+    fn read(chunks: &[&str]) -> Result<Generated, DecodeFault> {
+        let mut answer = Box::new(Answer::new("m", NameMap::default()));
+        for data in chunks {
+            let event = WireEvent { name: "message".into(), data: (*data).to_owned() };
+            if answer.event(&event, &ignore_deltas)? == Flow::Done {
+                break;
+            }
+        }
+        answer.finish()
+    }
+
+    const END: &str = r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#;
+
+    #[test]
+    fn repeated_ids_and_names_are_taken_once() {
+        let generated = read(&[
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}]}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}]}}]}"#,
+            END,
+        ]);
+        let calls = generated.unwrap().tool_calls;
+        assert_eq!(calls.len(), 1);
+        assert_eq!((calls[0].name.as_str(), calls[0].arguments.as_str()), ("f", r#"{"x":1}"#));
+    }
+
+    #[test]
+    fn calls_that_share_an_index_are_told_apart_by_their_ids() {
+        let generated = read(&[
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}}]}}]}"#,
+            END,
+        ]);
+        let names: Vec<String> =
+            generated.unwrap().tool_calls.into_iter().map(|call| call.name).collect();
+        assert_eq!(names, ["f", "g"]);
+    }
+
+    #[test]
+    fn an_end_without_a_reason_is_no_end() {
+        let chunk = r#"{"choices":[{"delta":{"content":"half"}}]}"#;
+        assert_eq!(read(&[chunk, "[DONE]"]), Err(DecodeFault::Truncated));
+        assert_eq!(read(&[]), Err(DecodeFault::Empty));
+        assert_eq!(read(&["[DONE]"]), Err(DecodeFault::Empty));
+    }
+
+    #[test]
+    fn reasons_to_stop_are_read_in_the_words_of_any_model_behind_the_server() {
+        let finish = |reason: &str| {
+            let end = format!(
+                r#"{{"choices":[{{"delta":{{"content":"x"}},"finish_reason":"{reason}"}}]}}"#
+            );
+            read(&[&end]).unwrap().finish
+        };
+        assert_eq!(finish("STOP"), Finish::Stop);
+        assert_eq!(finish("eosfound"), Finish::Stop);
+        assert_eq!(finish("MAX_TOKENS"), Finish::Length);
+        assert_eq!(finish("SAFETY"), Finish::Filtered);
+        assert_eq!(finish("other"), Finish::Other("other".to_owned()));
+        let empty = r#"{"choices":[{"delta":{"content":"x"},"finish_reason":""}]}"#;
+        assert_eq!(read(&[empty]), Err(DecodeFault::Truncated), "an empty reason is none");
+        let refusal = r#"{"choices":[{"delta":{"refusal":"No."},"finish_reason":"stop"}]}"#;
+        assert_eq!(read(&[refusal]).unwrap().finish, Finish::Filtered);
+    }
+
+    #[test]
+    fn absurd_usage_is_no_usage() {
+        let end = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":-5,"completion_tokens":1e40}}"#;
+        assert_eq!(read(&[end]).unwrap().usage, Usage::default());
+    }
+}

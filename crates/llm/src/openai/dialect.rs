@@ -1,0 +1,232 @@
+//! What a server that speaks the dialect of `OpenAI` accepts, and how that is found out from its refusals.
+
+use crate::GenerateRequest;
+use crate::transport::Broken;
+
+/// How an answer is held to a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JsonForm {
+    /// `json_schema`.
+    Schema,
+    /// `json_object` with the schema beside it.
+    ObjectWithSchema,
+    /// `json_object`; the schema is in the prompt alone.
+    Object,
+    /// Nothing but the prompt.
+    Prompt,
+}
+
+/// The dialect of one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    pub(super) json: JsonForm,
+    /// The server shows the schema to the model by itself.
+    pub(super) shows_schema: bool,
+    /// Errors of the server itself may mean that it did not understand the form.
+    guessing: bool,
+    /// `max_completion_tokens` instead of `max_tokens`.
+    pub(super) completion_tokens: bool,
+    pub(super) temperature: bool,
+    pub(super) seed: bool,
+    /// Asks for usage at the end of a stream.
+    pub(super) usage_option: bool,
+    stream: bool,
+    stream_with_tools: bool,
+    /// Doing without a stream is being tried out; it stays only if it helps.
+    trying_whole: bool,
+}
+
+impl Dialect {
+    /// The provider whose dialect it is.
+    pub(crate) const HOSTED: Self = Self {
+        json: JsonForm::Schema,
+        shows_schema: true,
+        guessing: false,
+        completion_tokens: true,
+        temperature: true,
+        seed: true,
+        usage_option: true,
+        stream: true,
+        stream_with_tools: true,
+        trying_whole: false,
+    };
+
+    /// Everybody else.
+    pub(crate) const COMPATIBLE: Self =
+        Self { shows_schema: false, guessing: true, completion_tokens: false, ..Self::HOSTED };
+
+    /// Never asks for a stream.
+    pub(crate) fn without_stream(self) -> Self {
+        Self { stream: false, ..self }
+    }
+
+    pub(super) fn streams(&self, request: &GenerateRequest) -> bool {
+        request.stream && self.stream && (self.stream_with_tools || request.tools.is_empty())
+    }
+
+    /// What was tried out worked.
+    pub(super) fn settle(&mut self) {
+        self.trying_whole = false;
+    }
+
+    /// Learns from a refusal. `true` means that the next attempt differs.
+    pub(super) fn adjust(&mut self, broken: &Broken, request: &GenerateRequest) -> bool {
+        let answered = broken.status.is_some() || is_about_content(&broken.error.code);
+        if self.trying_whole && answered {
+            // It was not the stream that ailed it.
+            (self.stream, self.stream_with_tools, self.trying_whole) = (true, true, false);
+        } else if broken.error.code == "empty_answer" && self.streams(request) {
+            if request.tools.is_empty() {
+                self.stream = false;
+            } else {
+                self.stream_with_tools = false;
+            }
+            self.trying_whole = true;
+            return true;
+        }
+        let Some(status) = broken.status else { return false };
+        if !matches!(status, 400 | 404 | 415 | 422 | 500..=502) {
+            return false;
+        }
+        let said = broken.error.message.to_ascii_lowercase();
+        if said.contains("context") && broken.error.code == "context_length_exceeded" {
+            return false;
+        }
+        self.adjust_field(&said, request) || self.adjust_json(status, &said, request)
+    }
+
+    fn adjust_field(&mut self, said: &str, request: &GenerateRequest) -> bool {
+        if self.usage_option && said.contains("stream_options") {
+            self.usage_option = false;
+            return true;
+        }
+        if request.max_output_tokens.is_some() {
+            if self.completion_tokens && said.contains("max_completion_tokens") {
+                self.completion_tokens = false;
+                return true;
+            }
+            if !self.completion_tokens && said.contains("max_tokens") {
+                self.completion_tokens = true;
+                return true;
+            }
+        }
+        let unsupported =
+            ["unsupported", "not support", "only the default", "unrecognized", "extra"]
+                .iter()
+                .any(|word| said.contains(word));
+        if unsupported
+            && self.temperature
+            && request.temperature.is_some()
+            && said.contains("temperature")
+        {
+            self.temperature = false;
+            return true;
+        }
+        if unsupported && self.seed && request.seed.is_some() && said.contains("seed") {
+            self.seed = false;
+            return true;
+        }
+        false
+    }
+
+    fn adjust_json(&mut self, status: u16, said: &str, request: &GenerateRequest) -> bool {
+        if request.output_schema.is_none() {
+            return false;
+        }
+        let named = ["response_format", "json_schema", "schema", "grammar", "json_object"]
+            .iter()
+            .any(|word| said.contains(word));
+        if !(named || (self.guessing && status >= 500)) {
+            return false;
+        }
+        self.json = match self.json {
+            JsonForm::Schema => JsonForm::ObjectWithSchema,
+            JsonForm::ObjectWithSchema => JsonForm::Object,
+            JsonForm::Object => JsonForm::Prompt,
+            JsonForm::Prompt => {
+                // The form was not what ailed it.
+                self.json = JsonForm::Schema;
+                return false;
+            }
+        };
+        true
+    }
+}
+
+/// Whether the server answered, only not in a way that can be used. A broken connection says nothing about dialects.
+fn is_about_content(code: &str) -> bool {
+    matches!(code, "empty_answer" | "bad_json" | "bad_shape" | "truncated_stream" | "server_error")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Message, ModelError, OutputSchema};
+    use planwright_model::Category;
+
+    fn refusal(status: u16, said: &str) -> Broken {
+        let error = ModelError::new("acme", "bad_request", Category::Recoverable, said, "");
+        Broken { error, status: Some(status), silence: false }
+    }
+
+    fn asking_json() -> GenerateRequest {
+        let mut request = GenerateRequest::new(vec![Message::user("x")]);
+        let schema = serde_json::json!({"type": "object"});
+        request.output_schema = Some(OutputSchema { name: "x".into(), schema });
+        request
+    }
+
+    #[test]
+    fn a_server_that_fails_on_a_schema_is_asked_in_simpler_forms_and_then_believed() {
+        let (mut dialect, request) = (Dialect::COMPATIBLE, asking_json());
+        let refusal = refusal(500, "internal error");
+        let mut forms = Vec::new();
+        while dialect.adjust(&refusal, &request) {
+            forms.push(dialect.json);
+        }
+        assert_eq!(forms, [JsonForm::ObjectWithSchema, JsonForm::Object, JsonForm::Prompt]);
+        assert_eq!(dialect, Dialect::COMPATIBLE, "an error of its own taught nothing");
+    }
+
+    #[test]
+    fn an_error_of_the_hosted_provider_is_no_refusal_of_the_schema() {
+        let mut dialect = Dialect::HOSTED;
+        assert!(!dialect.adjust(&refusal(500, "oops"), &asking_json()));
+        assert!(
+            dialect.adjust(&refusal(400, "Invalid schema for response_format"), &asking_json())
+        );
+    }
+
+    #[test]
+    fn a_stream_is_given_up_only_if_that_helps() {
+        let request = GenerateRequest::new(vec![Message::user("x")]);
+        let error = ModelError::new("acme", "empty_answer", Category::Transient, "nothing", "");
+        let empty = Broken { error, status: None, silence: false };
+        let mut dialect = Dialect::COMPATIBLE;
+        assert!(dialect.adjust(&empty, &request) && !dialect.streams(&request));
+        let error = ModelError::new("acme", "unreachable", Category::Transient, "reset", "");
+        let reset = Broken { error, status: None, silence: false };
+        assert!(
+            !dialect.adjust(&reset, &request) && !dialect.streams(&request),
+            "no answer at all"
+        );
+        assert!(!dialect.adjust(&refusal(400, "too long"), &request));
+        assert!(dialect.streams(&request), "it failed without a stream as well");
+        assert!(dialect.adjust(&empty, &request));
+        dialect.settle();
+        assert!(!dialect.streams(&request), "it helped");
+    }
+
+    #[test]
+    fn refused_fields_are_left_out_or_renamed() {
+        let mut dialect = Dialect::COMPATIBLE;
+        let mut request = GenerateRequest::new(vec![Message::user("x")]);
+        (request.max_output_tokens, request.temperature) = (Some(5), Some(0.2));
+        let said = "Unsupported parameter: 'max_tokens' is not supported with this model";
+        assert!(dialect.adjust(&refusal(400, said), &request) && dialect.completion_tokens);
+        let said = "Unsupported value: 'temperature' does not support 0.2, only the default";
+        assert!(dialect.adjust(&refusal(400, said), &request) && !dialect.temperature);
+        assert!(!dialect.adjust(&refusal(400, said), &request), "once is enough");
+        assert!(!dialect.adjust(&refusal(401, "temperature unsupported"), &request));
+    }
+}

@@ -1,0 +1,199 @@
+//! The body of a request.
+
+use serde_json::{Map, Value, json};
+
+use super::dialect::{Dialect, JsonForm};
+use crate::names::NameMap;
+use crate::{GenerateRequest, Message, OutputSchema, Part, Role, ToolChoice};
+
+pub(super) fn body(model: &str, request: &GenerateRequest, dialect: &Dialect) -> Value {
+    let names = NameMap::of(request);
+    let mut body = Map::new();
+    body.insert("model".into(), model.into());
+    let mut messages: Vec<Value> =
+        request.messages.iter().flat_map(|message| wire_messages(message, &names)).collect();
+    if let Some(output) = &request.output_schema {
+        if !(dialect.shows_schema && dialect.json == JsonForm::Schema) {
+            messages.push(json!({"role": "user", "content": schema_in_words(output)}));
+        }
+        if let Some(format) = response_format(output, dialect.json) {
+            body.insert("response_format".into(), format);
+        }
+    }
+    body.insert("messages".into(), messages.into());
+    if !request.tools.is_empty() {
+        let tools: Vec<Value> = request
+            .tools
+            .iter()
+            .map(|tool| {
+                let function = json!({
+                    "name": names.wire(&tool.name),
+                    "description": tool.description,
+                    "parameters": tool.schema,
+                });
+                json!({"type": "function", "function": function})
+            })
+            .collect();
+        body.insert("tools".into(), tools.into());
+        body.insert("tool_choice".into(), tool_choice(&request.tool_choice, &names));
+    }
+    if dialect.streams(request) {
+        body.insert("stream".into(), true.into());
+        if dialect.usage_option {
+            body.insert("stream_options".into(), json!({"include_usage": true}));
+        }
+    }
+    if let Some(most) = request.max_output_tokens {
+        let field = if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+        body.insert(field.into(), most.into());
+    }
+    if let Some(temperature) = request.temperature.filter(|_| dialect.temperature) {
+        body.insert("temperature".into(), temperature.into());
+    }
+    if let Some(seed) = request.seed.filter(|_| dialect.seed) {
+        body.insert("seed".into(), seed.into());
+    }
+    if !request.stop.is_empty() {
+        body.insert("stop".into(), json!(request.stop));
+    }
+    Value::Object(body)
+}
+
+fn wire_messages(message: &Message, names: &NameMap) -> Vec<Value> {
+    let text = || {
+        let pieces = message.parts.iter().filter_map(|part| match part {
+            Part::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        pieces.collect::<Vec<_>>().join("\n")
+    };
+    match message.role {
+        Role::System => vec![json!({"role": "system", "content": text()})],
+        Role::User => vec![json!({"role": "user", "content": text()})],
+        Role::Assistant => {
+            // Never null: some servers refuse it beside tool calls.
+            let mut wire = json!({"role": "assistant", "content": text()});
+            let calls: Vec<Value> = message
+                .tool_calls()
+                .map(|call| {
+                    let function = json!({
+                        "name": names.wire(&call.name),
+                        "arguments": call.arguments.to_string(),
+                    });
+                    json!({"id": call.id, "type": "function", "function": function})
+                })
+                .collect();
+            if !calls.is_empty() {
+                wire["tool_calls"] = calls.into();
+            }
+            vec![wire]
+        }
+        Role::Tool => message
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Result { call_id, content, .. } => {
+                    Some(json!({"role": "tool", "tool_call_id": call_id, "content": content}))
+                }
+                _ => None,
+            })
+            .collect(),
+    }
+}
+
+fn tool_choice(choice: &ToolChoice, names: &NameMap) -> Value {
+    match choice {
+        ToolChoice::Auto => "auto".into(),
+        ToolChoice::None => "none".into(),
+        ToolChoice::Required => "required".into(),
+        ToolChoice::Named(name) => {
+            json!({"type": "function", "function": {"name": names.wire(name)}})
+        }
+    }
+}
+
+fn response_format(output: &OutputSchema, form: JsonForm) -> Option<Value> {
+    match form {
+        JsonForm::Schema => Some(json!({
+            "type": "json_schema",
+            "json_schema": {
+                "name": output.name,
+                "schema": output.schema,
+                "strict": is_strict(&output.schema),
+            },
+        })),
+        JsonForm::ObjectWithSchema => Some(json!({"type": "json_object", "schema": output.schema})),
+        JsonForm::Object => Some(json!({"type": "json_object"})),
+        JsonForm::Prompt => None,
+    }
+}
+
+fn schema_in_words(output: &OutputSchema) -> String {
+    format!(
+        "Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{}",
+        output.schema
+    )
+}
+
+/// Strict output is refused for schemas that leave anything open.
+fn is_strict(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => {
+            let closed = match fields.get("properties").and_then(Value::as_object) {
+                None => fields.get("type").is_none_or(|kind| kind != "object"),
+                Some(properties) => {
+                    let required: Vec<&str> = fields
+                        .get("required")
+                        .and_then(Value::as_array)
+                        .map(|names| names.iter().filter_map(Value::as_str).collect())
+                        .unwrap_or_default();
+                    fields.get("additionalProperties") == Some(&Value::Bool(false))
+                        && properties.keys().all(|name| required.contains(&name.as_str()))
+                }
+            };
+            closed && fields.values().all(is_strict)
+        }
+        Value::Array(items) => items.iter().all(is_strict),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ToolCall, ToolSpec};
+
+    #[test]
+    fn content_is_never_null_and_names_are_mapped_in_history_and_choice() {
+        let call =
+            ToolCall { id: "c1".into(), name: "file.read".into(), arguments: json!({"path": "a"}) };
+        let mut request = GenerateRequest::new(vec![
+            Message::user("read it"),
+            Message::calls("", [call.clone()]),
+            Message::result(&call, "text"),
+        ]);
+        let schema = json!({"type": "object"});
+        request.tools =
+            vec![ToolSpec { name: "file.read".into(), description: "Reads".into(), schema }];
+        request.tool_choice = ToolChoice::Named("file.read".into());
+        let body = body("m", &request, &Dialect::COMPATIBLE);
+        assert_eq!(body["messages"][1]["content"], "");
+        assert_eq!(body["messages"][1]["tool_calls"][0]["function"]["name"], "file_read");
+        assert_eq!(
+            body["messages"][1]["tool_calls"][0]["function"]["arguments"],
+            r#"{"path":"a"}"#
+        );
+        assert_eq!(body["messages"][2]["tool_call_id"], "c1");
+        assert_eq!(body["tool_choice"]["function"]["name"], "file_read");
+        assert_eq!(body["stream_options"]["include_usage"], true);
+    }
+
+    #[test]
+    fn only_closed_schemas_are_strict() {
+        let closed = json!({"type": "object", "properties": {"a": {"type": "string"}},
+            "required": ["a"], "additionalProperties": false});
+        assert!(is_strict(&closed));
+        assert!(!is_strict(&json!({"type": "object", "properties": {"a": closed}})));
+        assert!(!is_strict(&json!({"type": "object"})));
+    }
+}

@@ -1,0 +1,207 @@
+//! The providers that are known by name: built-in ones with the person's changes, and the person's own.
+
+use serde::{Deserialize, Serialize};
+
+use crate::settings::ModelSettings;
+use crate::settings::ProviderSettings;
+
+const BUILT_IN: &str = include_str!("../../../../assets/providers.toml");
+
+/// Requests at once where nothing else is said.
+const AT_ONCE: u32 = 4;
+
+/// The interface a provider speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    #[serde(rename = "openai")]
+    OpenAi,
+    Anthropic,
+    Ollama,
+}
+
+impl Kind {
+    fn parse(name: &str) -> Option<Self> {
+        match name {
+            "openai" => Some(Self::OpenAi),
+            "anthropic" => Some(Self::Anthropic),
+            "ollama" => Some(Self::Ollama),
+            _ => None,
+        }
+    }
+}
+
+/// What is known about a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderDef {
+    pub name: String,
+    pub kind: Kind,
+    pub base_url: Option<String>,
+    /// The variable that holds its key.
+    pub key_env: Option<String>,
+    /// The command that prints its key.
+    pub key_cmd: Option<String>,
+    pub headers: Vec<(String, String)>,
+    pub model: Option<String>,
+    pub context_window: Option<u32>,
+    pub concurrency: u32,
+    pub stream: bool,
+    /// Its models are known to call tools and to keep to schemas.
+    pub full: bool,
+    /// It is the provider whose dialect the others imitate.
+    pub hosted: bool,
+    /// The person's answer to "may this key be used?".
+    pub consent: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    provider: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    name: String,
+    kind: Kind,
+    base_url: Option<String>,
+    key_env: Option<String>,
+    model: Option<String>,
+    context_window: Option<u32>,
+    concurrency: Option<u32>,
+    #[serde(default)]
+    full: bool,
+    #[serde(default)]
+    hosted: bool,
+}
+
+/// All providers by name.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    providers: Vec<ProviderDef>,
+}
+
+impl Registry {
+    pub fn new(settings: &ModelSettings) -> Self {
+        let file: File = toml::from_str(BUILT_IN)
+            .expect("the built-in list of providers is well formed, which a test checks");
+        let mut providers: Vec<ProviderDef> = file.provider.into_iter().map(built_in).collect();
+        for (name, own) in &settings.providers {
+            let at = providers.iter().position(|provider| provider.name == *name);
+            let at = at.unwrap_or_else(|| {
+                providers.push(plain(name));
+                providers.len() - 1
+            });
+            change(&mut providers[at], &own.value);
+        }
+        Self { providers }
+    }
+
+    /// A provider by its name, or an OpenAI-compatible one by its address.
+    pub fn find(&self, name: &str) -> Option<ProviderDef> {
+        if name.starts_with("http://") || name.starts_with("https://") {
+            let provider = plain("openai-compatible");
+            return Some(ProviderDef { base_url: Some(name.to_owned()), ..provider });
+        }
+        self.providers.iter().find(|provider| provider.name == name).cloned()
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.providers.iter().map(|provider| provider.name.as_str())
+    }
+
+    /// Every variable that may hold a key.
+    pub fn key_variables(&self) -> Vec<String> {
+        self.providers.iter().filter_map(|provider| provider.key_env.clone()).collect()
+    }
+}
+
+fn plain(name: &str) -> ProviderDef {
+    ProviderDef {
+        name: name.to_owned(),
+        kind: Kind::OpenAi,
+        base_url: None,
+        key_env: None,
+        key_cmd: None,
+        headers: Vec::new(),
+        model: None,
+        context_window: None,
+        concurrency: AT_ONCE,
+        stream: true,
+        full: false,
+        hosted: false,
+        consent: None,
+    }
+}
+
+fn built_in(row: Row) -> ProviderDef {
+    ProviderDef {
+        kind: row.kind,
+        base_url: row.base_url,
+        key_env: row.key_env,
+        model: row.model,
+        context_window: row.context_window,
+        concurrency: row.concurrency.unwrap_or(AT_ONCE),
+        full: row.full,
+        hosted: row.hosted,
+        ..plain(&row.name)
+    }
+}
+
+fn change(provider: &mut ProviderDef, own: &ProviderSettings) {
+    if let Some(kind) = own.kind.as_deref().and_then(Kind::parse) {
+        provider.kind = kind;
+    }
+    if own.base_url.is_some() {
+        // Another address is another server: what is known about the old one does not hold.
+        provider.base_url.clone_from(&own.base_url);
+        (provider.full, provider.hosted) = (false, false);
+    }
+    let replace = |slot: &mut Option<String>, own: &Option<String>| {
+        if own.is_some() {
+            slot.clone_from(own);
+        }
+    };
+    replace(&mut provider.model, &own.model);
+    replace(&mut provider.key_env, &own.api_key_env);
+    replace(&mut provider.key_cmd, &own.api_key_cmd);
+    provider.headers.extend(own.headers.iter().map(|(name, value)| (name.clone(), value.clone())));
+    provider.concurrency = own.concurrency.unwrap_or(provider.concurrency);
+    provider.stream = own.stream.unwrap_or(provider.stream);
+    provider.context_window = own.context_window.or(provider.context_window);
+    provider.consent = own.consent.or(provider.consent);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use planwright_model::setting::{SettingOrigin, Sourced};
+
+    #[test]
+    fn built_in_providers_can_be_changed_and_others_added() {
+        let mut settings = ModelSettings::default();
+        let mut add = |name: &str, value: ProviderSettings| {
+            settings
+                .providers
+                .insert(name.into(), Sourced { value, origin: SettingOrigin::BuiltIn });
+        };
+        add(
+            "openai",
+            ProviderSettings {
+                base_url: Some("https://proxy.test/v1".into()),
+                ..Default::default()
+            },
+        );
+        add("mine", ProviderSettings { api_key_env: Some("MY_KEY".into()), ..Default::default() });
+        let registry = Registry::new(&settings);
+        let openai = registry.find("openai").unwrap();
+        assert!(!openai.hosted && !openai.full, "another address is another server");
+        assert_eq!(openai.key_env.as_deref(), Some("OPENAI_API_KEY"));
+        assert_eq!(registry.find("mine").unwrap().kind, Kind::OpenAi);
+        assert!(registry.key_variables().contains(&"MY_KEY".to_owned()));
+        assert!(registry.find("anthropic").unwrap().full);
+        assert_eq!(registry.find("http://127.0.0.1:1/v1").unwrap().name, "openai-compatible");
+        assert_eq!(registry.find("nobody"), None);
+    }
+}

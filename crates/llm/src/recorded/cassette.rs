@@ -1,0 +1,98 @@
+//! The file: a header line, then one exchange per line, as JSON. Everything in it has been redacted.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{GenerateRequest, Generated, ModelError, ModelInfo};
+use planwright_model::{Category, Digest};
+use planwright_text::Redactor;
+
+/// The version of the format.
+const FORMAT: u32 = 1;
+
+/// How an exchange ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Answer(Generated),
+    Error(ModelError),
+}
+
+/// One exchange.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The hash of the request. An entry without one, written by hand, answers whatever comes next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// The request, for people who read the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Value>,
+    pub outcome: Outcome,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    cassette: u32,
+    info: ModelInfo,
+}
+
+/// A recording in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cassette {
+    pub info: ModelInfo,
+    pub entries: Vec<Entry>,
+}
+
+impl Cassette {
+    pub fn parse(text: &str, file: &Path) -> Result<Self, ModelError> {
+        let wrong = |line: usize, what: &str| {
+            let message = format!("{}:{line}: {what}", file.display());
+            let next = "record it again with --record";
+            ModelError::new("recorded", "bad_cassette", Category::Critical, message, next)
+        };
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let (_, first) = lines.next().ok_or_else(|| wrong(1, "the recording is empty"))?;
+        let header: Header =
+            serde_json::from_str(first).map_err(|_| wrong(1, "not the header of a recording"))?;
+        if header.cassette > FORMAT {
+            return Err(wrong(1, "written by a newer version of Planwright"));
+        }
+        let entries = lines
+            .map(|(number, line)| {
+                serde_json::from_str(line)
+                    .map_err(|error| wrong(number + 1, &format!("not an exchange: {error}")))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { info: header.info, entries })
+    }
+
+    /// The first line of a file.
+    pub(super) fn header(info: &ModelInfo) -> String {
+        let header = Header { cassette: FORMAT, info: info.clone() };
+        serde_json::to_string(&header).expect("a header is plain data")
+    }
+}
+
+/// A request as it goes onto tape, and its hash.
+pub(super) fn on_tape(request: &GenerateRequest, redactor: &Redactor) -> (Value, Digest) {
+    let mut value = serde_json::to_value(request).unwrap_or_default();
+    redact(&mut value, redactor);
+    let digest = Digest::of_json(&value);
+    (value, digest)
+}
+
+/// Redacts every text of a value.
+pub(super) fn redact(value: &mut Value, redactor: &Redactor) {
+    match value {
+        Value::String(text) => {
+            if let std::borrow::Cow::Owned(redacted) = redactor.redact(text) {
+                *text = redacted;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| redact(item, redactor)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| redact(field, redactor)),
+        _ => {}
+    }
+}

@@ -1,0 +1,104 @@
+//! Settings about models: which provider, which model for which role, limits and prices. What they mean is for `llm`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use planwright_model::setting::Sourced;
+
+/// What one role is done with; what is unset comes from the role's own defaults and the main model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RoleSettings {
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub temperature: Option<f64>,
+    pub max_output_tokens: Option<u32>,
+}
+
+/// A provider of the person's own, or changes to a built-in one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ProviderSettings {
+    /// `openai`, `anthropic` or `ollama`: the interface it speaks.
+    pub kind: Option<String>,
+    pub base_url: Option<String>,
+    pub model: Option<String>,
+    /// The variable that holds its key.
+    pub api_key_env: Option<String>,
+    /// A command that prints its key.
+    pub api_key_cmd: Option<String>,
+    #[serde(serialize_with = "names_only")]
+    pub headers: BTreeMap<String, String>,
+    /// Requests at once.
+    pub concurrency: Option<u32>,
+    pub stream: Option<bool>,
+    pub context_window: Option<u32>,
+    /// The person's answer to "may this key be used?".
+    pub consent: Option<bool>,
+}
+
+/// Headers may carry tokens, and settings are shown.
+fn names_only<S: serde::Serializer>(
+    headers: &BTreeMap<String, String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(headers.keys())
+}
+
+/// Limits of exchanges with models, in seconds and counts; what is unset is built in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LimitSettings {
+    pub connect_sec: Option<u64>,
+    pub first_byte_sec: Option<u64>,
+    pub idle_sec: Option<u64>,
+    pub total_sec: Option<u64>,
+    pub retries: Option<u64>,
+    pub retry_after_max_sec: Option<u64>,
+    pub answer_mb: Option<u64>,
+}
+
+/// A price of the person's own, in dollars for a million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct PriceSettings {
+    pub input: f64,
+    pub output: f64,
+    pub cached: Option<f64>,
+    pub cache_write: Option<f64>,
+}
+
+/// Everything about models that can be set.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelSettings {
+    /// `auto`, `offline`, a name of a provider, a URL, or `recorded:FILE`.
+    pub provider: Sourced<String>,
+    pub model: Sourced<Option<String>>,
+    /// `auto`, `tools`, `json` or `text`.
+    pub protocol: Sourced<String>,
+    /// Writes every exchange to this file.
+    pub record: Sourced<Option<String>>,
+    pub daily_budget_usd: Sourced<f64>,
+    pub soft_budget_per_turn_usd: Sourced<f64>,
+    /// Plans offline at a cap on money, or when the model fails, instead of asking.
+    pub offline_fallback: Sourced<bool>,
+    pub roles: BTreeMap<String, Sourced<RoleSettings>>,
+    pub providers: BTreeMap<String, Sourced<ProviderSettings>>,
+    pub limits: Sourced<LimitSettings>,
+    pub prices: BTreeMap<String, Sourced<PriceSettings>>,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            provider: Sourced::built_in("auto".to_owned()),
+            model: Sourced::built_in(None),
+            protocol: Sourced::built_in("auto".to_owned()),
+            record: Sourced::built_in(None),
+            daily_budget_usd: Sourced::built_in(5.0),
+            soft_budget_per_turn_usd: Sourced::built_in(0.30),
+            offline_fallback: Sourced::built_in(false),
+            roles: BTreeMap::new(),
+            providers: BTreeMap::new(),
+            limits: Sourced::built_in(LimitSettings::default()),
+            prices: BTreeMap::new(),
+        }
+    }
+}

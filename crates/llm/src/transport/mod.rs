@@ -1,0 +1,390 @@
+//! HTTP to model servers: time limits at every step, retries with jitter, one gate per provider, errors with a next
+//! step.
+//!
+//! Redirects are never followed, so that a key cannot reach another host. Proxy variables are respected, except for
+//! servers on this machine. Nothing here knows a provider's format; the adapters do.
+
+mod body;
+mod decode;
+mod fault;
+mod gate;
+mod limits;
+mod retrying;
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use jiff::Timestamp;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Client, Response, Url};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+pub(crate) use body::{Framing, WireEvent};
+pub(crate) use decode::{DecodeFault, Decoder, Flow, json, server_error};
+pub(crate) use fault::{Broken, Faults};
+pub use gate::Gate;
+pub use limits::{Limits, RetryPolicy, retry_after};
+pub(crate) use retrying::HttpModel;
+
+use super::keys::Secret;
+use super::{DeltaSink, GenerateRequest, Generated, ModelError};
+use planwright_model::Category;
+use planwright_text::Redactor;
+
+/// A request in the format of one provider.
+#[derive(Clone, Debug)]
+pub(crate) struct Wire {
+    /// Comes after the base URL.
+    pub(crate) path: &'static str,
+    pub(crate) body: Value,
+    /// How the answer arrives; `None` means in one piece.
+    pub(crate) framing: Option<Framing>,
+}
+
+/// What one wire format needs to know about itself.
+pub(crate) trait Adapter: Send + Sync + fmt::Debug {
+    fn wire(&self, request: &GenerateRequest) -> Wire;
+
+    fn decoder(&self, request: &GenerateRequest) -> Box<dyn Decoder>;
+
+    /// Learns from a refusal. `true` means that the next attempt will ask differently.
+    fn adjust(&self, broken: &Broken, request: &GenerateRequest) -> bool;
+
+    /// An attempt was answered; what was tried out for it may stay.
+    fn succeeded(&self) {}
+}
+
+/// Where a provider is and how it is treated.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    pub provider: String,
+    pub base_url: String,
+    pub headers: Vec<(String, Secret)>,
+    pub limits: Limits,
+    pub retry: RetryPolicy,
+    pub gate: Arc<Gate>,
+    pub redactor: Redactor,
+}
+
+/// Open for requests to one provider.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    client: Client,
+    base: String,
+    headers: HeaderMap,
+    limits: Limits,
+    retry: RetryPolicy,
+    gate: Arc<Gate>,
+    faults: Faults,
+}
+
+impl Connection {
+    pub(crate) fn open(endpoint: Endpoint) -> Result<Self, ModelError> {
+        let Endpoint { provider, base_url, headers, limits, retry, gate, redactor } = endpoint;
+        let wrong = |what: String, next: &str| {
+            ModelError::new(&provider, "bad_setting", Category::Critical, what, next)
+        };
+        let url = Url::parse(&base_url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            .ok_or_else(|| {
+                let what = format!("the base_url of {provider} is not an http or https address");
+                wrong(what, "write it as https://host/path in the config")
+            })?;
+        let local = is_local(&url);
+        if url.scheme() == "http" && !local && !headers.is_empty() {
+            let what = format!("the base_url of {provider} would send its key unencrypted");
+            return Err(wrong(what, "use https, or a server on the local network"));
+        }
+        let mut client = Client::builder()
+            .user_agent(concat!("planwright/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(limits.connect);
+        if is_loopback(&url) {
+            // A new connection costs nothing here, and small servers drop kept ones after a failed stream.
+            client = client.no_proxy().pool_max_idle_per_host(0);
+        }
+        let client = client.build().map_err(|error| {
+            let what = format!("could not prepare the connection to {provider}: {error}");
+            wrong(what, "check that the system's certificates are installed")
+        })?;
+        let mut map = HeaderMap::new();
+        for (name, value) in &headers {
+            let name = HeaderName::try_from(name.as_str()).map_err(|_| {
+                wrong(
+                    format!("`{name}` is not the name of a header"),
+                    "see [providers] in the config",
+                )
+            })?;
+            let mut value = HeaderValue::from_str(value.expose()).map_err(|_| {
+                let what = format!("the value of the header {name} for {provider} cannot be sent");
+                wrong(what, "check the key for spaces and line ends")
+            })?;
+            value.set_sensitive(true);
+            map.insert(name, value);
+        }
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let host = url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"));
+        Ok(Self {
+            client,
+            base: base_url.trim_end_matches('/').to_owned(),
+            headers: map,
+            limits,
+            retry,
+            gate,
+            faults: Faults { provider, host, redactor },
+        })
+    }
+
+    /// Fetches a small JSON document, for questions other than to the model itself.
+    pub(crate) async fn fetch(
+        &self,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, ModelError> {
+        let url = format!("{}{path}", self.base);
+        let request = match body {
+            Some(body) => self.client.post(url).json(body),
+            None => self.client.get(url),
+        };
+        let deadline = Instant::now() + self.limits.first_byte;
+        let response = self.send(request, deadline).await.map_err(|broken| broken.error)?;
+        let text = self.read(response).await.map_err(|broken| broken.error)?;
+        json(&text).map_err(|fault| self.faults.decode(&fault).error)
+    }
+
+    /// One attempt: sends the request and reads the answer to its end.
+    async fn attempt(
+        &self,
+        adapter: &dyn Adapter,
+        request: &GenerateRequest,
+        model: &str,
+        deltas: DeltaSink<'_>,
+    ) -> Result<Generated, Broken> {
+        let wire = adapter.wire(request);
+        let mut post = self.client.post(format!("{}{}", self.base, wire.path)).json(&wire.body);
+        if wire.framing == Some(Framing::Events) {
+            post = post.header(ACCEPT, "text/event-stream");
+        }
+        // In one piece the answer begins when the model has finished, which only the total limit bounds.
+        let first = if wire.framing.is_some() { self.limits.first_byte } else { self.limits.total };
+        let deadline = Instant::now() + first;
+        let response = self.send_to(post, deadline, model).await?;
+        let mut decoder = adapter.decoder(request);
+        if let Some(framing) = self.framing(&response, wire.framing)? {
+            self.stream(response, framing, deadline, decoder.as_mut(), deltas).await?;
+        } else {
+            let text = self.read(response).await?;
+            let taken = if text.trim().is_empty() {
+                Err(DecodeFault::Empty)
+            } else {
+                json(&text).and_then(|answer| decoder.whole(&answer))
+            };
+            taken.map_err(|fault| self.faults.decode(&fault))?;
+        }
+        decoder.finish().map_err(|fault| self.faults.decode(&fault))
+    }
+
+    async fn send(
+        &self,
+        request: reqwest::RequestBuilder,
+        deadline: Instant,
+    ) -> Result<Response, Broken> {
+        self.send_to(request, deadline, "").await
+    }
+
+    async fn send_to(
+        &self,
+        request: reqwest::RequestBuilder,
+        deadline: Instant,
+        model: &str,
+    ) -> Result<Response, Broken> {
+        let sending = request.headers(self.headers.clone()).send();
+        let response = match timeout_at(deadline, sending).await {
+            Err(_) => return Err(self.faults.first_byte(&self.limits)),
+            Ok(Err(error)) => return Err(self.faults.unreachable(&error)),
+            Ok(Ok(response)) => response,
+        };
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        if status.is_redirection() {
+            let to = header(&response, &LOCATION);
+            return Err(self.faults.redirect(status.as_u16(), &to));
+        }
+        let wait = wait_asked(&response);
+        // An error page is only read for its words; a broken one changes nothing.
+        let body = self.read(response).await.unwrap_or_default();
+        Err(self.faults.refused(status.as_u16(), &body, wait, model))
+    }
+
+    /// How the answer really comes, which is not always how it was asked for.
+    fn framing(
+        &self,
+        response: &Response,
+        asked: Option<Framing>,
+    ) -> Result<Option<Framing>, Broken> {
+        let kind = header(response, &CONTENT_TYPE);
+        let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        match essence.as_str() {
+            "text/event-stream" => Ok(Some(Framing::Events)),
+            "application/x-ndjson" | "application/jsonl" | "application/json-lines" => {
+                Ok(Some(Framing::Lines))
+            }
+            "application/json" => Ok(None),
+            "" | "text/plain" | "application/octet-stream" => Ok(asked),
+            _ => Err(self.faults.content_type(&kind)),
+        }
+    }
+
+    async fn stream(
+        &self,
+        response: Response,
+        framing: Framing,
+        first: Instant,
+        decoder: &mut dyn Decoder,
+        deltas: DeltaSink<'_>,
+    ) -> Result<(), Broken> {
+        // Comments of a stream are no events; only the bytes tell that the server still works on the request.
+        let last_byte = std::sync::Mutex::new(None);
+        let bytes = response.bytes_stream().inspect(|_| {
+            *last_byte.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+                Some(Instant::now());
+        });
+        let alive_until = || {
+            let last = *last_byte.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            last.map(|last: Instant| last + self.limits.first_byte)
+        };
+        let mut events = body::events(bytes, framing, &self.limits);
+        let (mut deadline, mut begun) = (first, false);
+        loop {
+            let event = match timeout_at(deadline, events.next()).await {
+                Err(_) if begun => return Err(self.faults.idle(&self.limits)),
+                Err(_) => match alive_until().filter(|until| *until > Instant::now()) {
+                    Some(until) => {
+                        deadline = until;
+                        continue;
+                    }
+                    None => return Err(self.faults.first_byte(&self.limits)),
+                },
+                Ok(None) => return Ok(()),
+                Ok(Some(event)) => event.map_err(|fault| self.faults.body(&fault, &self.limits))?,
+            };
+            match decoder.event(&event, deltas).map_err(|fault| self.faults.decode(&fault))? {
+                Flow::Progress => {
+                    begun = true;
+                    deadline = Instant::now() + self.limits.idle;
+                }
+                Flow::KeepAlive => {}
+                Flow::Done => return Ok(()),
+            }
+        }
+    }
+
+    async fn read(&self, response: Response) -> Result<String, Broken> {
+        let deadline = Instant::now() + self.limits.idle;
+        match timeout_at(deadline, body::whole(response.bytes_stream(), self.limits.answer_bytes))
+            .await
+        {
+            Err(_) => Err(self.faults.idle(&self.limits)),
+            Ok(text) => text.map_err(|fault| self.faults.body(&fault, &self.limits)),
+        }
+    }
+}
+
+fn header(response: &Response, name: &HeaderName) -> String {
+    let value = response.headers().get(name);
+    value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
+}
+
+fn wait_asked(response: &Response) -> Option<std::time::Duration> {
+    let read = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+    if let Some(millis) = read("retry-after-ms").and_then(|value| value.trim().parse::<u64>().ok())
+    {
+        return Some(std::time::Duration::from_millis(millis));
+    }
+    retry_after(&read("retry-after")?, Timestamp::now())
+}
+
+/// Whether an address is this machine or the network around it: models there cost nothing and may be asked in clear.
+pub fn is_local(url: &Url) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    let host = host.trim_matches(['[', ']']);
+    match host.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        Ok(std::net::IpAddr::V6(ip)) => {
+            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local()
+        }
+        Err(_) => is_localhost(host) || host.rsplit('.').next() == Some("local"),
+    }
+}
+
+/// Parsing an address has put its host into lower case.
+fn is_localhost(host: &str) -> bool {
+    host.rsplit('.').next() == Some("localhost")
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    is_localhost(host) || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(base_url: &str) -> Endpoint {
+        Endpoint {
+            provider: "acme".into(),
+            base_url: base_url.into(),
+            headers: vec![("authorization".into(), Secret::new("Bearer topsecretkey123"))],
+            limits: Limits::default(),
+            retry: RetryPolicy::default(),
+            gate: Gate::new(1, planwright_model::breaker::BreakerSettings::default()),
+            redactor: Redactor::default(),
+        }
+    }
+
+    #[test]
+    fn only_this_machine_and_its_network_are_local() {
+        let local = |url: &str| is_local(&Url::parse(url).unwrap());
+        for url in [
+            "http://localhost:11434",
+            "http://127.0.0.1:1",
+            "http://[::1]:1",
+            "http://10.0.0.7",
+            "http://box.local",
+        ] {
+            assert!(local(url), "{url}");
+        }
+        for url in ["https://api.openai.com/v1", "http://8.8.8.8", "http://localhost.example.com"] {
+            assert!(!local(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_never_sent_in_clear_to_a_strange_host() {
+        assert_eq!(
+            Connection::open(endpoint("http://example.com/v1")).unwrap_err().code,
+            "bad_setting"
+        );
+        assert!(Connection::open(endpoint("http://127.0.0.1:1/v1")).is_ok());
+        for wrong in ["", "file:///etc/passwd", "example.com/v1", "https://"] {
+            assert_eq!(
+                Connection::open(endpoint(wrong)).unwrap_err().code,
+                "bad_setting",
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn debug_output_shows_no_key() {
+        let connection = Connection::open(endpoint("https://example.com/v1")).unwrap();
+        assert!(!format!("{connection:?}").contains("topsecret"));
+        assert!(!format!("{:?}", endpoint("https://example.com")).contains("topsecret"));
+    }
+}

@@ -1,0 +1,292 @@
+//! Arbitrary events for property tests: every kind, about a handful of tasks, in any order.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::{
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
+    Refusal, RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent, Stream, TaskEvent, Usage,
+};
+use crate::{
+    Actor, CallId, Cap, Category, Choice, ChoiceAction, Digest, Failure, GraphFacts, Limits, Link,
+    LinkKind, Plan, Request, RequestId, RequestKind, RunKind, Seq, SkipReason, TaskId, TaskNode,
+};
+
+/// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
+fn task_id() -> impl Strategy<Value = TaskId> {
+    prop::sample::select(vec!["a", "b", "c", "d", "ghost"]).prop_map(TaskId::from)
+}
+
+fn call_id() -> impl Strategy<Value = CallId> {
+    (task_id(), 1..3u32, 1..3u32).prop_map(|(task, attempt, step)| CallId { task, attempt, step })
+}
+
+fn actor() -> impl Strategy<Value = Actor> {
+    prop_oneof![Just(Actor::Person), Just(Actor::Flag)]
+}
+
+fn action() -> impl Strategy<Value = ChoiceAction> {
+    prop::sample::select(vec![
+        ChoiceAction::ApproveAndRun,
+        ChoiceAction::ApproveAndStop,
+        ChoiceAction::Abandon,
+        ChoiceAction::Happened,
+        ChoiceAction::RunAgain,
+        ChoiceAction::SkipAlone,
+        ChoiceAction::Stop,
+    ])
+}
+
+/// Plans over `a` to `d`, with any links, loops included: the fold must survive what the engine would refuse.
+pub(crate) fn plan() -> impl Strategy<Value = Plan> {
+    let names = ["a", "b", "c", "d"];
+    prop::collection::vec((prop::collection::vec((0..4usize, any::<bool>()), 0..3), 0..3u8), 0..=4)
+        .prop_map(move |shapes| {
+            let tasks = shapes.into_iter().enumerate().map(|(position, (links, run))| {
+                let mut task = TaskNode::new(names[position], format!("Task {position}"));
+                task.run = match run {
+                    0 => RunKind::Agent {},
+                    1 => RunKind::Shell("true".into()),
+                    _ => RunKind::Human {},
+                };
+                task.dependencies = links
+                    .into_iter()
+                    .map(|(to, started)| Link {
+                        kind: if started { LinkKind::SS } else { LinkKind::FS },
+                        ..Link::finish_to_start(names[to])
+                    })
+                    .collect();
+                task
+            });
+            Plan { title: "Any plan".into(), tasks: tasks.collect(), ..Plan::default() }
+        })
+}
+
+fn session_event() -> impl Strategy<Value = SessionEvent> {
+    prop_oneof![
+        ("[ -~]{0,20}", prop::option::of("[ -~]{0,20}")).prop_map(|(title, goal)| {
+            SessionEvent::Created {
+                format: super::FORMAT,
+                program: "planwright 0".into(),
+                title,
+                goal,
+                workspace: "/tmp".into(),
+                plan_file: None,
+            }
+        }),
+        any::<u32>().prop_map(|pid| SessionEvent::Opened { program: "planwright 0".into(), pid }),
+        prop_oneof![
+            Just(CloseReason::Quit),
+            Just(CloseReason::Finished),
+            Just(CloseReason::NeedsPerson),
+            Just(CloseReason::Signal { signal: "SIGTERM".into() })
+        ]
+        .prop_map(SessionEvent::Closed),
+        "[ -~]{0,20}".prop_map(|what| SessionEvent::AnomalyNoted { what }),
+        Just(SessionEvent::WorkspaceMoved { workspace: "/srv".into() }),
+        (1..9u64).prop_map(|at| SessionEvent::Forked {
+            parent: "aaaa".into(),
+            at: Seq(at),
+            reuses: 1,
+            reruns: 2,
+            imported: at > 4,
+        }),
+    ]
+}
+
+fn plan_event() -> impl Strategy<Value = PlanEvent> {
+    prop_oneof![
+        (1..4u32, plan()).prop_map(|(revision, plan)| PlanEvent::Proposed {
+            revision,
+            hash: plan.digest().unwrap(),
+            facts: Arc::new(GraphFacts {
+                depth: vec![0; plan.tasks.len()],
+                ..GraphFacts::default()
+            }),
+            plan: Arc::new(plan),
+            normalization: Vec::new(),
+        }),
+        (plan(), actor())
+            .prop_map(|(plan, by)| PlanEvent::Approved { hash: plan.digest().unwrap(), by }),
+        (plan(), plan()).prop_map(|(from, to)| PlanEvent::ApprovalCarried {
+            from_hash: from.digest().unwrap(),
+            to_hash: to.digest().unwrap(),
+            why: "1 task fewer".into(),
+        }),
+        actor().prop_map(|by| PlanEvent::Abandoned { by }),
+    ]
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let kind = prop_oneof![
+        Just(RequestKind::FinalPlan { hash: Digest::of(&1).unwrap(), revision: 1 }),
+        call_id().prop_map(|call| RequestKind::InDoubt { call }),
+        Just(RequestKind::Cap { cap: Cap::BudgetPerSessionUsd, used: 7, limit: 5 }),
+    ];
+    (1..5u32, kind, action(), prop::option::of(task_id())).prop_map(|(id, kind, action, task)| {
+        Request {
+            id: RequestId(id),
+            kind,
+            question: "Go on?".into(),
+            why: "because".into(),
+            verbatim: Vec::new(),
+            details: Vec::new(),
+            choices: vec![Choice::new(action, "yes", "goes on")],
+            task,
+        }
+    })
+}
+
+fn approval_event() -> impl Strategy<Value = ApprovalEvent> {
+    let id = || (1..5u32).prop_map(RequestId);
+    prop_oneof![
+        request().prop_map(|request| ApprovalEvent::Asked { request: Arc::new(request) }),
+        (id(), action(), actor()).prop_map(|(id, action, by)| ApprovalEvent::Answered {
+            id,
+            answer: action.into(),
+            by
+        }),
+        id().prop_map(|id| ApprovalEvent::Withdrawn { id, why: "gone".into() }),
+        id().prop_map(|id| ApprovalEvent::Refused {
+            command: "answer".into(),
+            why: Refusal::NotPending { id }
+        }),
+    ]
+}
+
+fn run_event() -> impl Strategy<Value = RunEvent> {
+    prop_oneof![
+        (1..9u32).prop_map(|jobs| RunEvent::Started { hash: Digest::of(&1).unwrap(), jobs }),
+        prop_oneof![Just(PauseCause::Person), Just(PauseCause::Cap { cap: Cap::RunTokenLimit })]
+            .prop_map(RunEvent::Paused),
+        Just(RunEvent::Continued),
+        any::<bool>().prop_map(|on| RunEvent::OfflineSet { on }),
+        prop::option::of(1..9u64)
+            .prop_map(|to| RunEvent::CapRaised { cap: Cap::RunWallTimeMin, to }),
+        (1..9u32, 1..9u32).prop_map(|(from, to)| RunEvent::JobsChanged {
+            from,
+            to,
+            why: "load".into()
+        }),
+        (1..5u32, 1..60u64).prop_map(|(breaker_threshold, breaker_cooldown_sec)| {
+            RunEvent::LimitsSet {
+                limits: Limits { breaker_threshold, breaker_cooldown_sec, ..Limits::default() },
+            }
+        }),
+        Just(RunEvent::Interrupted { why: "quit".into() }),
+        (any::<bool>(), any::<u32>()).prop_map(|(success, elapsed)| RunEvent::Finished {
+            success,
+            counts: RunCounts { completed: 1, failed: 0, skipped: 0 },
+            elapsed_ms: u64::from(elapsed),
+        }),
+    ]
+}
+
+fn failure() -> impl Strategy<Value = Failure> {
+    prop::sample::select(vec![Category::Critical, Category::Recoverable, Category::Transient])
+        .prop_map(|category| Failure::new("exit_status", category, "exit 1"))
+}
+
+fn task_event() -> impl Strategy<Value = TaskEvent> {
+    prop_oneof![
+        (task_id(), 1..3u32, 0..4u32, 0..100u32).prop_map(|(task, attempt, depth, delta)| {
+            TaskEvent::Started { task, attempt, depth, affinity_delta: f64::from(delta) / 100.0 }
+        }),
+        task_id().prop_map(|task| TaskEvent::HandedOver { task }),
+        (task_id(), 1..3u32, any::<u32>(), prop::option::of(actor())).prop_map(
+            |(task, attempt, elapsed, by)| {
+                TaskEvent::Completed { task, attempt, elapsed_ms: elapsed.into(), by, note: None }
+            }
+        ),
+        (task_id(), 1..3u32, failure(), prop::option::of(0..900u64)).prop_map(
+            |(task, attempt, failure, retry_in_ms)| TaskEvent::Failed {
+                task,
+                attempt,
+                elapsed_ms: 1,
+                failure,
+                retry_in_ms
+            }
+        ),
+        (task_id(), prop::sample::select(vec![SkipReason::DependencyFailed, SkipReason::ByPerson]))
+            .prop_map(|(task, reason)| TaskEvent::Skipped { task, reason }),
+        (task_id(), 1..5u32, any::<bool>(), actor()).prop_map(|(task, occurrence, done, by)| {
+            TaskEvent::OccurrenceSettled { task, occurrence, done, by, note: None }
+        }),
+        task_id().prop_map(|task| TaskEvent::Reset { task, why: "again".into() }),
+    ]
+}
+
+fn call_event() -> impl Strategy<Value = CallEvent> {
+    let outcome = prop_oneof![
+        (0..3i32).prop_map(|code| CallOutcome::Exited { code }),
+        Just(CallOutcome::Signalled { signal: 9 }),
+        Just(CallOutcome::TimedOut { limit_seconds: 5 }),
+        Just(CallOutcome::Cancelled),
+        failure().prop_map(|failure| CallOutcome::Errored { failure }),
+        Just(CallOutcome::SaidToHaveHappened),
+        Just(CallOutcome::Verified),
+        Just(CallOutcome::GivenUp),
+    ];
+    prop_oneof![
+        (call_id(), any::<bool>()).prop_map(|(call, safe)| CallEvent::Intended {
+            call,
+            tool: "shell".into(),
+            version: "1".into(),
+            input: serde_json::json!({"command": "true"}),
+            input_hash: Digest::of(&"true").unwrap(),
+            class: RiskClass::Execute,
+            repeat: if safe { RepeatClass::Safe } else { RepeatClass::Unsafe },
+            file: (!safe).then(|| crate::event::FileChange {
+                path: "a.txt".into(),
+                before: None,
+                after: Digest::of(&"a").unwrap(),
+            }),
+        }),
+        (call_id(), any::<u32>()).prop_map(|(call, pid)| CallEvent::Spawned {
+            call,
+            pid,
+            started_ticks: 7
+        }),
+        (call_id(), ".{0,40}").prop_map(|(call, text)| CallEvent::Output {
+            call,
+            stream: Stream::Stdout,
+            text
+        }),
+        (call_id(), outcome).prop_map(|(call, outcome)| CallEvent::Concluded {
+            call,
+            outcome,
+            elapsed_ms: 3,
+            output_bytes: 9,
+            dropped_bytes: 0,
+            usage: Usage { tokens: 7, cost: crate::MicroDollars(3) },
+        }),
+    ]
+}
+
+/// Any event of a known kind.
+pub(crate) fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        1 => session_event().prop_map(Event::from),
+        1 => plan_event().prop_map(Event::from),
+        1 => approval_event().prop_map(Event::from),
+        1 => run_event().prop_map(Event::from),
+        4 => task_event().prop_map(Event::from),
+        3 => call_event().prop_map(Event::from),
+    ]
+}
+
+/// A journal: numbered without gaps, times that do not go back, any events in any order.
+pub fn journal(most: usize) -> impl Strategy<Value = Vec<Record>> {
+    prop::collection::vec((event(), 0..5_000i64), 0..most).prop_map(|events| {
+        let mut at = 1_780_000_000_000_000;
+        events
+            .into_iter()
+            .zip(1..)
+            .map(|((event, pause), seq)| {
+                at += pause;
+                Record::new(Seq(seq), jiff::Timestamp::from_microsecond(at).unwrap(), event)
+            })
+            .collect()
+    })
+}

@@ -1,0 +1,149 @@
+//! Facts about tool calls. The intent is journaled before a call starts and its outcome after it ended; an intent
+//! without an outcome is a call in doubt.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{CallId, Digest, Failure, MicroDollars};
+
+/// What a call can do to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RiskClass {
+    Read,
+    Write,
+    Execute,
+    Network,
+}
+
+/// What may be done with a call whose outcome is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RepeatClass {
+    /// Changes nothing, or its author said that running it again is fine.
+    Safe,
+    /// The person decides.
+    Unsafe,
+}
+
+/// Where a piece of output came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// What a call used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub tokens: u64,
+    pub cost: MicroDollars,
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ended", rename_all = "snake_case")]
+pub enum CallOutcome {
+    Exited {
+        code: i32,
+    },
+    Signalled {
+        signal: i32,
+    },
+    TimedOut {
+        limit_seconds: u64,
+    },
+    Cancelled,
+    CouldNotStart {
+        message: String,
+    },
+    /// The tool itself said what went wrong and how it is to be treated.
+    Errored {
+        failure: Failure,
+    },
+    /// It was in doubt, and the person said that it took place.
+    SaidToHaveHappened,
+    /// It was in doubt, and the disk shows that it took place.
+    Verified,
+    /// It was in doubt and will not be counted; another call or none takes its place.
+    GivenUp,
+}
+
+/// What a call does to one file, so that the disk can tell whether it took place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    /// Relative to the workspace.
+    pub path: String,
+    /// A hash of what the file held; none where there was no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Digest>,
+    pub after: Digest,
+}
+
+/// Facts about a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CallEvent {
+    /// The call is about to start. Durable before anything runs that is not safe to repeat.
+    Intended {
+        call: CallId,
+        tool: String,
+        version: String,
+        input: Value,
+        input_hash: Digest,
+        class: RiskClass,
+        repeat: RepeatClass,
+        /// The file it changes, where that is all it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<FileChange>,
+    },
+    /// The process that carries it out, so that one that outlived a crash can be found and ended.
+    Spawned { call: CallId, pid: u32, started_ticks: u64 },
+    /// A piece of output, whole lines where possible.
+    Output { call: CallId, stream: Stream, text: String },
+    /// The call ended.
+    Concluded {
+        call: CallId,
+        outcome: CallOutcome,
+        elapsed_ms: u64,
+        output_bytes: u64,
+        dropped_bytes: u64,
+        #[serde(default, skip_serializing_if = "crate::task::is_default")]
+        usage: Usage,
+    },
+}
+
+impl CallEvent {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Intended { .. } => "call.intended",
+            Self::Spawned { .. } => "call.spawned",
+            Self::Output { .. } => "call.output",
+            Self::Concluded { .. } => "call.concluded",
+        }
+    }
+}
+
+impl CallEvent {
+    /// The end of a call that produced no output of its own, such as one that was in doubt.
+    pub fn closed(call: CallId, outcome: CallOutcome) -> Self {
+        Self::Concluded {
+            call,
+            outcome,
+            elapsed_ms: 0,
+            output_bytes: 0,
+            dropped_bytes: 0,
+            usage: Usage::default(),
+        }
+    }
+
+    pub fn call(&self) -> &CallId {
+        match self {
+            Self::Intended { call, .. }
+            | Self::Spawned { call, .. }
+            | Self::Output { call, .. }
+            | Self::Concluded { call, .. } => call,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What people can wish for. A command may be refused; the refusal is an event.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Actor, Answer, GateWhen, GraphFacts, Normalization, Plan, PlanEdit, PolicyOverride, RequestId,
+    Stage, TaskId,
+};
+
+/// A wish.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Answers an open request.
+    Answer {
+        id: RequestId,
+        answer: Answer,
+        by: Actor,
+    },
+    /// Runs the approved plan, or goes on with it.
+    Run {
+        by: Actor,
+    },
+    /// Puts a new revision in the place of the plan; it asks for approval before it runs.
+    Revise {
+        plan: Arc<Plan>,
+        facts: Arc<GraphFacts>,
+        normalization: Vec<Normalization>,
+    },
+    /// Holds the run: what is running finishes, nothing new starts.
+    Pause,
+    /// Lets a held run go on.
+    Continue,
+    /// Says that a task of the person's is done.
+    CompleteTask {
+        task: TaskId,
+        note: Option<String>,
+        by: Actor,
+    },
+    /// Says that a task of the person's, or one occurrence of it, is done or left out. Starts nothing.
+    Settle {
+        task: TaskId,
+        occurrence: Option<u32>,
+        done: bool,
+        note: Option<String>,
+        by: Actor,
+    },
+    /// Moves a block of the schedule to another time; what it displaces finds another place.
+    MoveBlock {
+        block: String,
+        to: Timestamp,
+    },
+    /// Runs a failed or skipped task again.
+    RetryTask {
+        task: TaskId,
+        with_dependents: bool,
+    },
+    /// Gives up on a task that has not finished.
+    SkipTask {
+        task: TaskId,
+        with_dependents: bool,
+    },
+    /// Ends a running task.
+    CancelTask {
+        task: TaskId,
+    },
+    /// Changes how many tasks may run at once.
+    SetJobs {
+        jobs: u32,
+    },
+    /// Changes how the person is talked to and asked: for this session, and for later ones with `save`.
+    SetPolicy {
+        set: PolicyOverride,
+        save: bool,
+        by: Actor,
+    },
+    /// Says for this session when something small skips ceremony.
+    SetGate {
+        when: GateWhen,
+    },
+    /// Leaves a remark on a node of the plan.
+    Comment {
+        node: TaskId,
+        text: String,
+    },
+    /// Keeps a node as it is through redrafts, or lets it go again.
+    Lock {
+        node: TaskId,
+        on: bool,
+    },
+    /// Changes the plan by hand.
+    Edit {
+        edit: PlanEdit,
+    },
+    /// Takes the last change by hand back, or makes it again.
+    Undo,
+    Redo,
+    /// Asks for changes of a plan that is complete or running, without an open request.
+    RequestChanges {
+        text: String,
+        nodes: Vec<TaskId>,
+        /// The stage to start from, where the person said so.
+        stage: Option<Stage>,
+    },
+    /// Gives planning up while the agent is still at work.
+    AbandonPlan {
+        by: Actor,
+    },
+    /// Ends this process's work on the session in good order.
+    Close {
+        why: super::CloseReason,
+    },
+}
+
+impl Command {
+    /// The name a refusal is journaled under.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Answer { .. } => "answer",
+            Self::Run { .. } => "run",
+            Self::Revise { .. } => "revise",
+            Self::Pause => "pause",
+            Self::Continue => "continue",
+            Self::CompleteTask { .. } => "complete_task",
+            Self::Settle { .. } => "settle",
+            Self::MoveBlock { .. } => "move_block",
+            Self::RetryTask { .. } => "retry_task",
+            Self::SkipTask { .. } => "skip_task",
+            Self::CancelTask { .. } => "cancel_task",
+            Self::SetJobs { .. } => "set_jobs",
+            Self::SetPolicy { .. } => "set_policy",
+            Self::SetGate { .. } => "set_gate",
+            Self::Comment { .. } => "comment",
+            Self::Lock { .. } => "lock",
+            Self::Edit { .. } => "edit",
+            Self::Undo => "undo",
+            Self::Redo => "redo",
+            Self::RequestChanges { .. } => "request_changes",
+            Self::AbandonPlan { .. } => "abandon_plan",
+            Self::Close { .. } => "close",
+        }
+    }
+}
+
+/// Why a command could not be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "refusal", rename_all = "snake_case")]
+pub enum Refusal {
+    /// The request is not open (any more).
+    NotPending { id: RequestId },
+    /// The request does not offer this answer.
+    NotOffered { id: RequestId },
+    /// Execution needs an approval that names the plan's current hash.
+    NotApproved,
+    /// There is no plan.
+    NoPlan,
+    /// No task has this id.
+    UnknownTask { task: TaskId },
+    /// The task is not in a state in which this makes sense.
+    TaskState { task: TaskId, state: String },
+    /// The run is not in a state in which this makes sense.
+    RunState { state: String },
+    /// The node is locked.
+    Locked { node: TaskId },
+    /// The result would break a rule of plans.
+    BreaksRule { rule: String, message: String },
+    /// A number is out of its range.
+    OutOfRange { what: String },
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotPending { id } => write!(f, "request {id} is not open"),
+            Self::NotOffered { id } => write!(f, "request {id} does not offer that answer"),
+            Self::NotApproved => f.write_str("the plan has not been approved in this revision"),
+            Self::NoPlan => f.write_str("there is no plan yet"),
+            Self::UnknownTask { task } => write!(f, "there is no task {task}"),
+            Self::TaskState { task, state } => write!(f, "{task} is {state}"),
+            Self::RunState { state } => write!(f, "the run is {state}"),
+            Self::Locked { node } => write!(f, "{node} is locked; unlock it first"),
+            Self::BreaksRule { rule, message } => write!(f, "{rule}: {message}"),
+            Self::OutOfRange { what } => write!(f, "{what}"),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The vocabulary: what can happen ([`Event`]), when and in which order it did ([`Record`]), and what people can wish
+//! for ([`Command`]).
+//!
+//! Events are grouped by subject, so that no enum outgrows a screen. A kind that this version does not know is kept
+//! verbatim as [`Event::Unknown`]; it is counted and shown, never dropped and never a crash.
+
+mod agent;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod arbitrary;
+mod call;
+mod codec;
+mod command;
+mod planning;
+mod record;
+mod run;
+mod subjects;
+mod task;
+
+pub use agent::AgentEvent;
+pub use call::{CallEvent, CallOutcome, FileChange, RepeatClass, RiskClass, Stream, Usage};
+pub use codec::{DecodeError, UnknownEvent};
+pub use command::{Command, Refusal};
+pub use planning::PlanningEvent;
+pub use record::{Record, micros};
+pub use run::{PauseCause, RunCounts, RunEvent};
+pub use subjects::{ApprovalEvent, CloseReason, PlanEvent, SessionEvent};
+pub use task::TaskEvent;
+
+use crate::MicroDollars;
+
+/// The major version of the event format. A journal or export with a greater one is refused.
+pub const FORMAT: u32 = 1;
+
+/// A fact. Past tense, never refused.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    Session(SessionEvent),
+    Plan(PlanEvent),
+    Approval(ApprovalEvent),
+    Run(RunEvent),
+    Task(TaskEvent),
+    Call(CallEvent),
+    Planning(PlanningEvent),
+    Agent(AgentEvent),
+    /// Written by a newer version, or damaged; kept byte for byte.
+    Unknown(UnknownEvent),
+}
+
+impl Event {
+    /// The kinds whose events may say that money was spent.
+    pub const KINDS_WITH_COST: [&str; 3] =
+        ["call.concluded", "agent.model_answered", "agent.model_failed"];
+
+    /// The money it says was spent.
+    pub fn cost(&self) -> MicroDollars {
+        match self {
+            Self::Call(CallEvent::Concluded { usage, .. }) => usage.cost,
+            Self::Agent(
+                AgentEvent::ModelAnswered { cost, .. } | AgentEvent::ModelFailed { cost, .. },
+            ) => cost.unwrap_or_default(),
+            _ => MicroDollars::ZERO,
+        }
+    }
+
+    /// The subject, as it stands in the journal.
+    pub fn topic(&self) -> &str {
+        match self {
+            Self::Session(_) => "session",
+            Self::Plan(_) => "plan",
+            Self::Approval(_) => "approval",
+            Self::Run(_) => "run",
+            Self::Task(_) => "task",
+            Self::Call(_) => "call",
+            Self::Planning(_) => "planning",
+            Self::Agent(_) => "agent",
+            Self::Unknown(unknown) => unknown.topic(),
+        }
+    }
+
+    /// The task it is about, if it is about one.
+    pub fn task(&self) -> Option<&crate::TaskId> {
+        match self {
+            Self::Task(event) => Some(event.task()),
+            Self::Call(event) => Some(&event.call().task),
+            Self::Agent(event) => event.task(),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! from_subject {
+    ($($subject:ident => $event:ty),* $(,)?) => {
+        $(impl From<$event> for Event {
+            fn from(event: $event) -> Self {
+                Self::$subject(event)
+            }
+        })*
+    };
+}
+
+from_subject! {
+    Session => SessionEvent,
+    Plan => PlanEvent,
+    Approval => ApprovalEvent,
+    Run => RunEvent,
+    Task => TaskEvent,
+    Call => CallEvent,
+    Planning => PlanningEvent,
+    Agent => AgentEvent,
+}

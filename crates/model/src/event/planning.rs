@@ -1,0 +1,221 @@
+//! Facts about the planning conversation: where it stands, what was drafted, how it was judged, what the person wished.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalateReason, PatternChoice, Place,
+    PlanContext, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PolicyOverride,
+    ReactLogEntry, Roadmap, Schedule, Stage, StageJudgement, StepTrace, TaskId,
+};
+
+/// Facts about planning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PlanningEvent {
+    /// A conversation about a goal began.
+    Began {
+        goal: String,
+        /// `user_<user>:<goal id>`.
+        thread_id: String,
+        /// What the person had set when it began, stored defaults and flags together.
+        policy: PolicyOverride,
+        limits: PlanLimits,
+        /// Who drafts: a model's name, or `offline`.
+        drafter: String,
+    },
+    /// The person said what it is about.
+    GoalSet {
+        goal: String,
+    },
+    /// The controller moved by a row of its table.
+    Moved {
+        row: String,
+        from: Place,
+        outcome: String,
+        to: Place,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        effects: Vec<PlanEffect>,
+        /// Where a pause leads back to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resume: Option<Place>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<EscalateReason>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        why: Vec<String>,
+    },
+    /// What is known about the goal, assumptions included.
+    ContextSet {
+        context: Arc<PlanContext>,
+    },
+    /// Facts that are still missing.
+    QuestionsFound {
+        questions: Vec<PlanQuestion>,
+    },
+    /// Answers of the person's, by the key of the question; an empty one means "assume".
+    QuestionsAnswered {
+        answers: BTreeMap<String, String>,
+    },
+    PatternPicked {
+        choice: PatternChoice,
+    },
+    OutlineDrafted {
+        outline: Arc<PlanOutline>,
+        by: String,
+        self_score: Option<f64>,
+    },
+    RoadmapDrafted {
+        roadmap: Arc<Roadmap>,
+        by: String,
+        self_score: Option<f64>,
+    },
+    ScheduleDrafted {
+        schedule: Arc<Schedule>,
+        by: String,
+    },
+    Judged {
+        stage: Stage,
+        judgement: StageJudgement,
+    },
+    Traced {
+        step: StepTrace,
+    },
+    Logged {
+        entry: ReactLogEntry,
+    },
+    Adapted {
+        entry: AdaptationLogEntry,
+    },
+    /// The person asked for changes: of the whole plan, or of the named nodes only.
+    ChangesRequested {
+        text: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        nodes: Vec<TaskId>,
+    },
+    /// A draft took the open wishes up; what it could not read stays open.
+    WishesMet {
+        met: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open: Vec<String>,
+    },
+    /// The person picked another option of the roadmap.
+    OptionPicked {
+        option: String,
+    },
+    /// Options that the person turned down.
+    OptionsExcluded {
+        options: Vec<String>,
+    },
+    /// A relaxation was applied, by the person's choice or automatically.
+    Relaxed {
+        summary: String,
+        by: Option<Actor>,
+    },
+    /// A finish after the deadline was accepted.
+    AcceptedLate {
+        by: Actor,
+    },
+    Commented {
+        comment: Comment,
+    },
+    CommentSettled {
+        id: u32,
+        outcome: CommentOutcome,
+    },
+    NodeLocked {
+        node: TaskId,
+    },
+    NodeUnlocked {
+        node: TaskId,
+    },
+    /// The way of talking was changed for this session, and for later ones where `saved`.
+    PolicySet {
+        set: PolicyOverride,
+        #[serde(default)]
+        saved: bool,
+        by: Actor,
+    },
+    /// What the agent says to the person.
+    Said {
+        text: String,
+    },
+    /// Words of a model beside its calls: shown, and otherwise ignored.
+    Remarked {
+        text: String,
+    },
+    /// Nobody knows yet how much the person likes to read: the first message asks, which is no question.
+    StyleUnknown {},
+    /// They were asked, and are not asked again.
+    StyleAsked {},
+    /// Ideas that were offered.
+    IdeasOffered {
+        ideas: Vec<String>,
+    },
+    /// What keeps a stage from being drafted, in words.
+    Troubled {
+        what: String,
+    },
+    /// Who drafts from here on.
+    DrafterSet {
+        drafter: String,
+    },
+    /// From here on nothing is asked of a model.
+    WentOffline {
+        why: String,
+    },
+    /// The person changed the plan by hand.
+    Edited {
+        edit: PlanEdit,
+        outline: Arc<PlanOutline>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        roadmap: Option<Arc<Roadmap>>,
+    },
+    /// The last change by hand was taken back, or made again.
+    Undone {
+        again: bool,
+    },
+}
+
+impl PlanningEvent {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Began { .. } => "planning.began",
+            Self::GoalSet { .. } => "planning.goal_set",
+            Self::Moved { .. } => "planning.moved",
+            Self::ContextSet { .. } => "planning.context_set",
+            Self::QuestionsFound { .. } => "planning.questions_found",
+            Self::QuestionsAnswered { .. } => "planning.questions_answered",
+            Self::PatternPicked { .. } => "planning.pattern_picked",
+            Self::OutlineDrafted { .. } => "planning.outline_drafted",
+            Self::RoadmapDrafted { .. } => "planning.roadmap_drafted",
+            Self::ScheduleDrafted { .. } => "planning.schedule_drafted",
+            Self::Judged { .. } => "planning.judged",
+            Self::Traced { .. } => "planning.traced",
+            Self::Logged { .. } => "planning.logged",
+            Self::Adapted { .. } => "planning.adapted",
+            Self::ChangesRequested { .. } => "planning.changes_requested",
+            Self::WishesMet { .. } => "planning.wishes_met",
+            Self::OptionPicked { .. } => "planning.option_picked",
+            Self::OptionsExcluded { .. } => "planning.options_excluded",
+            Self::Relaxed { .. } => "planning.relaxed",
+            Self::AcceptedLate { .. } => "planning.accepted_late",
+            Self::Commented { .. } => "planning.commented",
+            Self::CommentSettled { .. } => "planning.comment_settled",
+            Self::NodeLocked { .. } => "planning.node_locked",
+            Self::NodeUnlocked { .. } => "planning.node_unlocked",
+            Self::PolicySet { .. } => "planning.policy_set",
+            Self::Said { .. } => "planning.said",
+            Self::Remarked { .. } => "planning.remarked",
+            Self::StyleUnknown {} => "planning.style_unknown",
+            Self::StyleAsked {} => "planning.style_asked",
+            Self::IdeasOffered { .. } => "planning.ideas_offered",
+            Self::Troubled { .. } => "planning.troubled",
+            Self::DrafterSet { .. } => "planning.drafter_set",
+            Self::WentOffline { .. } => "planning.went_offline",
+            Self::Edited { .. } => "planning.edited",
+            Self::Undone { .. } => "planning.undone",
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! One journal row: a fact, when it happened, and its place in the order.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Event;
+use crate::Seq;
+
+/// One journal row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    pub seq: Seq,
+    pub at: Timestamp,
+    pub event: Event,
+}
+
+impl Record {
+    pub fn new(seq: Seq, at: Timestamp, event: impl Into<Event>) -> Self {
+        Self { seq, at: micros(at), event: event.into() }
+    }
+}
+
+/// Cuts a time to the microseconds that the journal keeps, so that a record reads back as it was written.
+pub fn micros(at: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
+}

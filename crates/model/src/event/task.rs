@@ -1,0 +1,90 @@
+//! Facts about single tasks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Actor, Failure, SkipReason, TaskId};
+
+/// Facts about a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TaskEvent {
+    /// An attempt began.
+    Started {
+        task: TaskId,
+        attempt: u32,
+        depth: u32,
+        /// Best affinity minus the affinity of the tool in use.
+        #[serde(default, skip_serializing_if = "crate::task::is_default")]
+        affinity_delta: f64,
+    },
+    /// A task for the person became due.
+    HandedOver {
+        task: TaskId,
+    },
+    /// The task is done.
+    Completed {
+        task: TaskId,
+        attempt: u32,
+        elapsed_ms: u64,
+        /// Set when the person did it or said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Actor>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// The attempt failed. With a retry to come the task goes back to waiting, else it has failed for good.
+    Failed {
+        task: TaskId,
+        attempt: u32,
+        elapsed_ms: u64,
+        failure: Failure,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_in_ms: Option<u64>,
+    },
+    Skipped {
+        task: TaskId,
+        reason: SkipReason,
+    },
+    /// One occurrence of a repeating task was done, or left out.
+    OccurrenceSettled {
+        task: TaskId,
+        occurrence: u32,
+        done: bool,
+        by: Actor,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    },
+    /// The task goes back to waiting, because the person asked for it or an interrupted attempt may be repeated.
+    Reset {
+        task: TaskId,
+        why: String,
+    },
+}
+
+impl TaskEvent {
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Started { .. } => "task.started",
+            Self::HandedOver { .. } => "task.handed_over",
+            Self::Completed { .. } => "task.completed",
+            Self::Failed { .. } => "task.failed",
+            Self::Skipped { .. } => "task.skipped",
+            Self::OccurrenceSettled { .. } => "task.occurrence_settled",
+            Self::Reset { .. } => "task.reset",
+        }
+    }
+}
+
+impl TaskEvent {
+    pub fn task(&self) -> &TaskId {
+        match self {
+            Self::Started { task, .. }
+            | Self::HandedOver { task }
+            | Self::Completed { task, .. }
+            | Self::Failed { task, .. }
+            | Self::Skipped { task, .. }
+            | Self::OccurrenceSettled { task, .. }
+            | Self::Reset { task, .. } => task,
+        }
+    }
+}

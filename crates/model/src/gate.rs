@@ -1,0 +1,68 @@
+//! What the scout gate saw and decided, as it is journaled. How it decides is for drafting.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::GateWhen;
+
+/// What a draft looked like. A signal that was not measured does not trigger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GateSignals {
+    /// How much the samples agree; needs at least two of them.
+    pub overlap: Option<f64>,
+    /// The share of stated constraints that the draft breaks.
+    pub conflict: Option<f64>,
+    pub complexity: Option<f64>,
+}
+
+/// When a signal asks for the full run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateThresholds {
+    /// `gate_retrieval_overlap_threshold`.
+    pub overlap: f64,
+    /// `gate_nli_conflict_threshold`.
+    pub conflict: f64,
+    /// `gate_complexity_threshold`.
+    pub complexity: f64,
+}
+
+impl Default for GateThresholds {
+    fn default() -> Self {
+        Self { overlap: 0.60, conflict: 0.30, complexity: 0.50 }
+    }
+}
+
+/// Why one signal did or did not ask for the full run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateRationale {
+    pub value: Option<f64>,
+    pub threshold: f64,
+    pub comparator: String,
+    pub triggered: bool,
+}
+
+/// What the gate decided and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateDecision {
+    pub should_escalate: bool,
+    pub target_loops: u64,
+    pub heuristics: GateSignals,
+    pub thresholds: GateThresholds,
+    /// `policy_disabled`, `force_exit`, `force_full`, the signals that triggered, or `no_signal`.
+    pub reason: String,
+    pub tokens_saved: u64,
+    pub rationales: BTreeMap<String, GateRationale>,
+}
+
+impl GateDecision {
+    /// What the person had set when it was made.
+    pub fn when(&self) -> GateWhen {
+        match self.reason.as_str() {
+            "policy_disabled" => GateWhen::Off,
+            "force_exit" => GateWhen::ForceExit,
+            "force_full" => GateWhen::ForceFull,
+            _ => GateWhen::Auto,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Checks a plan file the way `planwright check` does: all violations at once, and what resolving finds.
+//!
+//! The report serialises as the command prints it. Which tools exist is an argument, so that the answer does not
+//! depend on the machine.
+
+mod render;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+pub use rules::{fill_estimates, too_big};
+
+use super::graph::{Vocabulary, resolve};
+use super::plan_file::{self, Format};
+use crate::plan_schedule::{Here, schedule_plan_file};
+use planwright_model::{CriticalPathBy, Moment, Normalization, Plan, Severity, TaskId, Violation};
+use planwright_schedule::ScheduleError;
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckReport {
+    /// Whether all violations are warnings.
+    pub valid: bool,
+    pub violations: Vec<Violation>,
+    pub normalization: Vec<Normalization>,
+    pub root_tasks: Vec<TaskId>,
+    /// Empty if there is a cycle.
+    pub execution_order: Vec<TaskId>,
+    pub critical_path: Vec<TaskId>,
+    pub critical_path_by: CriticalPathBy,
+    pub estimated_total_tokens: u64,
+    pub layers: u32,
+    /// Only where tasks have durations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<ScheduleReport>,
+    /// The plan as far as it could be read, with missing estimates filled in.
+    #[serde(skip)]
+    pub plan: Plan,
+    /// Line and column of the calendar.
+    #[serde(skip)]
+    calendar_place: Option<(u32, u32)>,
+}
+
+/// When every task runs, in minutes from the start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScheduleReport {
+    pub makespan_minutes: u64,
+    pub lower_bound_minutes: u64,
+    /// The zone of the instants, where the plan has a calendar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tz: Option<String>,
+    pub blocks: Vec<BlockReport>,
+}
+
+/// When one task runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockReport {
+    pub task: TaskId,
+    pub start: u64,
+    pub finish: u64,
+    /// When that is, where the plan has a calendar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_at: Option<Moment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_at: Option<Moment>,
+}
+
+impl CheckReport {
+    /// Schedules a valid plan, and holds its effort against its calendar.
+    pub fn schedule(&mut self, here: &Here) -> Result<(), ScheduleError> {
+        if self.valid {
+            self.schedule = schedule_plan_file(&self.plan, here)?;
+            self.violations.extend(rules::over_effort(&self.plan, here, self.calendar_place));
+        }
+        Ok(())
+    }
+}
+
+/// Checks the text of a plan file, taking the built-in task types for known.
+pub fn check(
+    text: &str,
+    format: Format,
+    name: &str,
+    available: impl Fn(&str) -> bool,
+) -> CheckReport {
+    let mut decoded = plan_file::decode(text, format, name, &Vocabulary::default());
+    rules::apply(&mut decoded);
+    let plan = decoded.plan;
+    let facts = match resolve(&plan.tasks, available) {
+        Ok(resolved) => resolved.facts(&plan.tasks),
+        Err(_) => planwright_model::GraphFacts {
+            estimated_total_tokens: plan
+                .tasks
+                .iter()
+                .fold(0, |sum, task| sum.saturating_add(task.estimated_tokens)),
+            ..Default::default()
+        },
+    };
+    let mut violations = decoded.violations;
+    violations.sort_by_key(|violation| (violation.line, violation.column));
+    CheckReport {
+        valid: violations.iter().all(|violation| violation.severity == Severity::Warning),
+        violations,
+        normalization: decoded.normalization,
+        root_tasks: facts.root_tasks,
+        execution_order: facts.execution_order,
+        critical_path: facts.critical_path,
+        critical_path_by: facts.critical_path_by,
+        estimated_total_tokens: facts.estimated_total_tokens,
+        layers: facts.layers,
+        schedule: None,
+        plan,
+        calendar_place: decoded.calendar_place,
+    }
+}

@@ -1,0 +1,151 @@
+//! The grammar rules that hold for plan files with durations: G301, G303, G306, and G305 where the calendar has an end.
+
+use crate::plan_file::{Decoded, shown};
+use crate::plan_schedule::{Here, file_calendar};
+use planwright_model::{Link, LinkKind, Plan, Severity, TaskId, Violation};
+use planwright_schedule::calendar::plus_days;
+
+/// What a task is assumed to take when no sibling tells.
+const DEFAULT_MINUTES: u32 = 60;
+/// The most a task may take and still be easy to follow.
+const MAX_MINUTES: u32 = 960;
+
+/// Applies the rules where any task has a duration.
+pub(super) fn apply(decoded: &mut Decoded) {
+    let timed = decoded.plan.tasks.iter().any(|task| task.duration_minutes.is_some());
+    if !timed {
+        return;
+    }
+    let mut found = impossible_leads(decoded);
+    let filled = fill_estimates(&mut decoded.plan);
+    found.extend(filled.into_iter().chain(too_big(&decoded.plan)).map(|(index, violation)| {
+        let place = decoded.task_places.get(index).copied();
+        placed(violation, place)
+    }));
+    decoded.violations.extend(found);
+}
+
+fn placed(mut violation: Violation, place: Option<(u32, u32)>) -> Violation {
+    (violation.line, violation.column) = place.unzip();
+    violation
+}
+
+/// G301: gives every task without an estimate the median of the others, else 60 minutes. Returns a warning for each,
+/// with the task's index.
+pub fn fill_estimates(plan: &mut Plan) -> Vec<(usize, Violation)> {
+    let mut known: Vec<u32> = plan.tasks.iter().filter_map(|task| task.duration_minutes).collect();
+    let minutes = median(&mut known).unwrap_or(DEFAULT_MINUTES);
+    let mut warnings = Vec::new();
+    for (index, task) in plan.tasks.iter_mut().enumerate() {
+        if task.duration_minutes.is_none() {
+            task.duration_minutes = Some(minutes);
+            let message = format!("No time estimate for \"{}\".", shown(&task.description));
+            let fix = format!("{minutes} min are assumed, the median of the other tasks.");
+            let violation = Violation::new("G301", Severity::Warning, message, fix);
+            warnings.push((index, violation.about([task.id.clone()])));
+        }
+    }
+    warnings
+}
+
+fn median(values: &mut [u32]) -> Option<u32> {
+    values.sort_unstable();
+    let upper = *values.get(values.len() / 2)?;
+    let lower = values[(values.len() - 1) / 2];
+    Some(lower + (upper - lower) / 2)
+}
+
+/// G306: tasks that take longer than two working days.
+pub fn too_big(plan: &Plan) -> Vec<(usize, Violation)> {
+    let big = plan
+        .tasks
+        .iter()
+        .enumerate()
+        .filter(|(_, task)| task.duration_minutes.is_some_and(|minutes| minutes > MAX_MINUTES));
+    big.map(|(index, task)| {
+        let message = format!("\"{}\" is too big to track.", shown(&task.description));
+        let fix = "Split into parts of at most 8 h.";
+        let violation = Violation::new("G306", Severity::Warning, message, fix);
+        (index, violation.about([task.id.clone()]))
+    })
+    .collect()
+}
+
+/// G305: more effort than the working time from the start to the deadline or the end of the horizon.
+pub(super) fn over_effort(
+    plan: &Plan,
+    here: &Here,
+    place: Option<(u32, u32)>,
+) -> Option<Violation> {
+    let stated = plan.calendar.as_ref()?;
+    let calendar = file_calendar(stated, here).ok()?;
+    let first = calendar.local_date(calendar.horizon_start());
+    let end = match (stated.deadline, stated.horizon_weeks) {
+        (Some(deadline), _) => planwright_schedule::calendar::resolve(deadline, calendar.zone()),
+        (None, Some(weeks)) => calendar.day_start(plus_days(first, i64::from(weeks) * 7)),
+        (None, None) => return None,
+    };
+    let available = calendar.working_minutes(end);
+    let minutes = |task: &planwright_model::TaskNode| u64::from(task.duration_minutes.unwrap_or(0));
+    // One person does everything, or each resource lends its units.
+    let needed = if plan.resources.is_empty() {
+        plan.tasks.iter().map(minutes).sum::<u64>()
+    } else {
+        let of = |name: &String, capacity: u32| {
+            let units = |task: &planwright_model::TaskNode| {
+                minutes(task) * u64::from(task.resources.get(name).copied().unwrap_or(0))
+            };
+            plan.tasks.iter().map(units).sum::<u64>().div_ceil(u64::from(capacity.max(1)))
+        };
+        plan.resources.iter().map(|(name, capacity)| of(name, *capacity)).max().unwrap_or(0)
+    };
+    if needed <= available {
+        return None;
+    }
+    let hours = |minutes: u64| {
+        let tenths = minutes.div_ceil(6);
+        if tenths.is_multiple_of(10) {
+            (tenths / 10).to_string()
+        } else {
+            format!("{:.1}", tenths as f64 / 10.0)
+        }
+    };
+    let message = format!("Needs {} h, {} h available.", hours(needed), hours(available));
+    let short = hours(needed - available);
+    let later = calendar.finish_at(needed).map(|at| calendar.local_date(at));
+    let later = later.map(|day| format!("end on {day} or later, ")).unwrap_or_default();
+    let fix = format!(
+        "One of these would do: {later}{short} h more working time until then, or {short} h less work."
+    );
+    Some(placed(Violation::new("G305", Severity::Warning, message, fix), place))
+}
+
+/// G303: a lead that reaches back before its predecessor's start.
+fn impossible_leads(decoded: &Decoded) -> Vec<Violation> {
+    let durations: std::collections::HashMap<&TaskId, u32> = decoded
+        .plan
+        .tasks
+        .iter()
+        .filter_map(|task| Some((&task.id, task.duration_minutes?)))
+        .collect();
+    let mut found = Vec::new();
+    for (index, task) in decoded.plan.tasks.iter().enumerate() {
+        for link in task.dependencies.iter().filter(|link| link.kind == LinkKind::FS) {
+            let lead = i64::from(link.lag_minutes).saturating_neg();
+            if durations.get(&link.task).is_some_and(|&minutes| lead > i64::from(minutes)) {
+                let (a, b) = (&link.task, &task.id);
+                let message = format!("The link {a}→{b} has an impossible offset.");
+                let fix = format!("Clip the lead to {} min.", durations[a]);
+                let violation = Violation::new("G303", Severity::Repairable, message, fix)
+                    .about([a.clone(), b.clone()]);
+                found.push(placed(violation, link_place(decoded, index, link)));
+            }
+        }
+    }
+    found
+}
+
+fn link_place(decoded: &Decoded, index: usize, link: &Link) -> Option<(u32, u32)> {
+    let links = decoded.link_places.get(index)?;
+    links.iter().find(|(other, _)| other == link).map(|(_, place)| *place)
+}

@@ -1,0 +1,155 @@
+//! How sure a stage of planning is of its result: the tool's own score, the rules, and what can be counted.
+
+use serde::{Deserialize, Serialize};
+
+use super::grammar::{PlanArtifacts, Stage, is_infeasible};
+use planwright_model::{Severity, Violation, Weights};
+
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub use terms::{Facts, needed_facts};
+
+pub use planwright_model::confidence::{Confidence, Term, Verdict};
+
+/// The numbers of this module, each under the name it has in the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConfidenceSettings {
+    /// From here on a stage goes on.
+    pub confidence_continue: f64,
+    /// Below this a person is asked.
+    pub confidence_escalate: f64,
+    pub confidence_weights: ConfidenceWeights,
+}
+
+impl Default for ConfidenceSettings {
+    fn default() -> Self {
+        Self {
+            confidence_continue: 0.70,
+            confidence_escalate: 0.40,
+            confidence_weights: ConfidenceWeights::default(),
+        }
+    }
+}
+
+/// How much each part counts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConfidenceWeights {
+    pub self_score: f64,
+    pub rules: f64,
+    pub heuristics: f64,
+    /// Where no model was asked.
+    pub offline_rules: f64,
+    pub offline_heuristics: f64,
+}
+
+impl Default for ConfidenceWeights {
+    fn default() -> Self {
+        Self {
+            self_score: 0.50,
+            rules: 0.30,
+            heuristics: 0.20,
+            offline_rules: 0.60,
+            offline_heuristics: 0.40,
+        }
+    }
+}
+
+fn term(name: &str, weight: f64, value: f64) -> Term {
+    Term { name: name.to_owned(), weight, value: unit(value) }
+}
+
+/// Judges a stage of a plan by its violations and its heuristics.
+pub fn judge(
+    stage: Stage,
+    plan: &PlanArtifacts,
+    facts: &Facts,
+    violations: &[Violation],
+    self_score: Option<f64>,
+    settings: &ConfidenceSettings,
+) -> Confidence {
+    let terms = terms::of_stage(stage, plan, facts);
+    let heuristics = unit(terms.iter().map(|term| term.weight * term.value).sum());
+    Confidence { terms, ..combine(stage, self_score, violations, heuristics, settings) }
+}
+
+/// C from its parts.
+pub fn combine(
+    stage: Stage,
+    self_score: Option<f64>,
+    violations: &[Violation],
+    heuristics: f64,
+    settings: &ConfidenceSettings,
+) -> Confidence {
+    let weights = settings.confidence_weights;
+    let self_score = self_score.map(unit);
+    let (rules, heuristics) = (rule_score(violations), unit(heuristics));
+    let sum = match self_score {
+        Some(own) => {
+            weights.self_score * own + weights.rules * rules + weights.heuristics * heuristics
+        }
+        None => weights.offline_rules * rules + weights.offline_heuristics * heuristics,
+    };
+    let value = rounded(sum);
+    let verdict = verdict(value, settings);
+    let clean = violations.iter().all(|found| found.severity == Severity::Warning);
+    Confidence {
+        stage,
+        value,
+        self_score,
+        rules,
+        heuristics,
+        terms: Vec::new(),
+        verdict,
+        may_advance: clean && verdict == Verdict::Continue,
+    }
+}
+
+/// What a confidence comes to, once it is rounded.
+pub fn verdict(value: f64, settings: &ConfidenceSettings) -> Verdict {
+    let value = rounded(value);
+    if value >= settings.confidence_continue {
+        Verdict::Continue
+    } else if value >= settings.confidence_escalate {
+        Verdict::Retry
+    } else {
+        Verdict::Escalate
+    }
+}
+
+/// R: 0 with anything fatal, else 1 less a share for every broken rule and node.
+pub fn rule_score(violations: &[Violation]) -> f64 {
+    if violations.iter().any(|found| found.severity == Severity::Fatal || is_infeasible(found)) {
+        return 0.0;
+    }
+    let count = |severity| {
+        let found = violations.iter().filter(|found| found.severity == severity);
+        let distinct: std::collections::BTreeSet<_> =
+            found.map(|found| (&found.rule, &found.node_ids)).collect();
+        distinct.len() as f64
+    };
+    let warnings = (0.03 * count(Severity::Warning)).min(0.15);
+    (1.0 - 0.15 * count(Severity::Repairable) - warnings).max(0.0)
+}
+
+/// How an option scores: what it achieves, how much air it leaves, how little it disturbs other plans.
+///
+/// `conflict` is the share of planned minutes that clash with other plans.
+pub fn option_score(weights: &Weights, effort: f64, capacity: f64, conflict: f64) -> f64 {
+    let weights = weights.normalised();
+    let peak = if capacity > 0.0 { effort / capacity } else { f64::from(u8::from(effort > 0.0)) };
+    weights.achievement * terms::effort_fit(effort, capacity)
+        + weights.wellbeing * unit(1.0 - peak)
+        + weights.portfolio * unit(1.0 - conflict)
+}
+
+fn unit(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}

@@ -1,0 +1,225 @@
+//! The heuristics of each stage, term by term.
+
+use std::collections::BTreeSet;
+
+use super::{Term, term, unit};
+use crate::grammar::{PlanArtifacts, Stage, capacity};
+use planwright_model::{
+    AssumptionOrigin, NodeType, PatternType, PlanContext, PlanNode, Roadmap, Role, Schedule,
+    TaskId, Weekday, WeeklyHours,
+};
+use planwright_schedule::calendar::{WorkCalendar, WorkHours};
+
+/// What the heuristics cannot see in the artifacts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// The roles that the template asks for; empty counts as all present.
+    pub required_roles: Vec<Role>,
+}
+
+pub(super) fn of_stage(stage: Stage, plan: &PlanArtifacts, facts: &Facts) -> Vec<Term> {
+    match (stage, &plan.roadmap, &plan.schedule) {
+        (Stage::Outline, ..) => outline(plan, facts),
+        (Stage::Roadmap, Some(roadmap), _) => of_roadmap(plan.context(), roadmap),
+        (Stage::Schedule, Some(roadmap), Some(schedule)) => {
+            of_schedule(plan.context(), roadmap, schedule)
+        }
+        // There is nothing to be sure of.
+        (Stage::Roadmap | Stage::Schedule, ..) => Vec::new(),
+    }
+}
+
+/// A share of a whole; all of nothing is 1.
+fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { unit(part / whole) } else { 1.0 }
+}
+
+fn outline(plan: &PlanArtifacts, facts: &Facts) -> Vec<Term> {
+    let nodes = &plan.outline.nodes;
+    let present = |role: &&Role| nodes.iter().any(|node| node.role == **role);
+    let roles = share(
+        facts.required_roles.iter().filter(present).count() as f64,
+        facts.required_roles.len() as f64,
+    );
+    let tasks: Vec<&PlanNode> =
+        nodes.iter().filter(|node| node.node_type == NodeType::Task).collect();
+    let checked = tasks.iter().filter(|task| !task.done_when.trim().is_empty()).count();
+    vec![
+        term("template roles", 0.30, roles),
+        term("tasks with done_when", 0.25, share(checked as f64, tasks.len() as f64)),
+        term("balance", 0.25, balance(plan)),
+        term(
+            "context",
+            0.20,
+            known_context(
+                plan.context(),
+                plan.outline.pattern.as_ref().map(|spec| spec.pattern_type),
+            ),
+        ),
+    ]
+}
+
+/// How far the largest phase stays within half of the plan: by minutes where there are any, else by leaves.
+fn balance(plan: &PlanArtifacts) -> f64 {
+    let tree = plan.outline.tree();
+    let root = &plan.outline.root_id;
+    let parts: Vec<&PlanNode> =
+        tree.children(root).filter(|node| node.node_type == NodeType::Phase).collect();
+    let by_minutes = tree.minutes(root) > 0;
+    let size = |node: &&PlanNode| {
+        if by_minutes {
+            f64::from(tree.minutes(&node.id))
+        } else {
+            tree.leaves(&node.id).len() as f64
+        }
+    };
+    let total: f64 = parts.iter().map(size).sum();
+    // One phase or none has nothing to be out of balance with.
+    if parts.len() < 2 || total <= 0.0 {
+        return 1.0;
+    }
+    let largest = parts.iter().map(size).fold(0.0, f64::max);
+    1.0 - ((largest / total - 0.5) / 0.5).max(0.0)
+}
+
+/// The facts that a pattern needs, by their keys.
+pub fn needed_facts(pattern: Option<PatternType>) -> Vec<&'static str> {
+    let mut facts = vec!["horizon", "weekly_minutes"];
+    match pattern {
+        Some(PatternType::RecurringCycle | PatternType::HybridProjectCycle) => {
+            facts.push("cadence");
+        }
+        Some(PatternType::ProgressiveAccumulationArc) => facts.push("level"),
+        _ => {}
+    }
+    facts.push("tz");
+    facts
+}
+
+fn known_context(context: &PlanContext, pattern: Option<PatternType>) -> f64 {
+    let facts = needed_facts(pattern);
+    facts.iter().map(|fact| known(context, fact)).sum::<f64>() / facts.len() as f64
+}
+
+/// 1 if the person or memory said it, half if it is assumed, 0 if nobody knows.
+fn known(context: &PlanContext, fact: &str) -> f64 {
+    let keys: &[&str] =
+        if fact == "horizon" { &["deadline", "horizon_weeks", "horizon"] } else { &[fact] };
+    let assumed = keys.iter().find_map(|key| context.assumption(key));
+    let limits = &context.constraints;
+    let stated = match fact {
+        "horizon" => limits.deadline.is_some() || limits.horizon_weeks.is_some(),
+        "weekly_minutes" => limits.weekly_minutes.is_some(),
+        "tz" => !context.calendar.tz.is_empty(),
+        _ => false,
+    };
+    match assumed.map(|assumption| assumption.origin) {
+        Some(AssumptionOrigin::Template) => 0.5,
+        Some(AssumptionOrigin::User | AssumptionOrigin::Memory) => 1.0,
+        None => f64::from(u8::from(stated)),
+    }
+}
+
+/// How much of the effort the capacity covers.
+pub(super) fn effort_fit(effort: f64, capacity: f64) -> f64 {
+    if effort > 0.0 { unit(capacity / effort) } else { 1.0 }
+}
+
+fn of_roadmap(context: &PlanContext, roadmap: &Roadmap) -> Vec<Term> {
+    let tree = roadmap.tree();
+    let leaves = tree.leaves(&roadmap.root_id);
+    let count = leaves.len() as f64;
+    let estimated = leaves
+        .iter()
+        .filter(|leaf| leaf.milestone || leaf.role == Role::Gate || leaf.minutes() > 0)
+        .count();
+    let linked = linked_ids(roadmap);
+    let connected = leaves.iter().filter(|leaf| {
+        let chain = tree.ancestors(&leaf.id);
+        let above = chain.iter().any(|node| linked.contains(&node.id));
+        linked.contains(&leaf.id) || above || is_first(roadmap, leaf)
+    });
+    let effort = f64::from(tree.minutes(&roadmap.root_id));
+    let fit = capacity(context).map_or(1.0, |capacity| effort_fit(effort, capacity));
+    vec![
+        term("leaves with estimate", 0.35, share(estimated as f64, count)),
+        term("leaves linked or first", 0.25, share(connected.count() as f64, count)),
+        term("option margin", 0.20, option_margin(roadmap)),
+        term("effort fit", 0.20, fit),
+    ]
+}
+
+fn linked_ids(roadmap: &Roadmap) -> BTreeSet<&TaskId> {
+    roadmap.dependencies.iter().flat_map(|link| [&link.from, &link.to]).collect()
+}
+
+/// Whether no sibling of the same stream stands before a leaf.
+fn is_first(roadmap: &Roadmap, leaf: &PlanNode) -> bool {
+    let mut siblings = roadmap.nodes.iter().filter(|node| {
+        node.parent_id == leaf.parent_id && node.stream == leaf.stream && node.id != leaf.id
+    });
+    !siblings.any(|node| node.position < leaf.position)
+}
+
+/// How clearly the best option leads the second.
+fn option_margin(roadmap: &Roadmap) -> f64 {
+    let mut scores: Vec<f64> = roadmap.options_tried.iter().map(|option| option.score).collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    match scores.as_slice() {
+        [best, second, ..] => unit((best - second) / 0.10),
+        _ => 0.0,
+    }
+}
+
+fn of_schedule(context: &PlanContext, roadmap: &Roadmap, schedule: &Schedule) -> Vec<Term> {
+    let minutes = |block: &planwright_model::ScheduledBlock| {
+        f64::from(u32::try_from(block.start.minutes_until(block.end)).unwrap_or(0))
+    };
+    let placed: f64 = schedule.blocks.iter().map(minutes).sum();
+    let left: f64 = schedule.unplaced.iter().map(|one| f64::from(one.minutes)).sum();
+    // What repeats is placed more often than it is estimated, so the total is what was to be placed.
+    let total = (placed + left).max(f64::from(roadmap.total_minutes));
+    let target = context.strategy_profile.target_utilization;
+    let peak = schedule.capacity.iter().map(|row| row.utilization / 100.0).fold(0.0, f64::max);
+    let over = (peak - target).max(0.0);
+    let fit = if over <= 0.0 { 1.0 } else { 1.0 - over / (1.0 - target).max(f64::EPSILON) };
+    let windows = &context.user_prefs.preferred_windows;
+    let preferred =
+        if windows.is_empty() { 1.0 } else { share(inside(context, windows, schedule), placed) };
+    vec![
+        term("placed", 0.40, share(placed, total)),
+        term("slack", 0.25, slack(context, schedule)),
+        term("utilization fit", 0.20, fit),
+        term("preferred windows", 0.15, preferred),
+    ]
+}
+
+/// How much of the wanted free time before the deadline is there; 1 without a deadline.
+fn slack(context: &PlanContext, schedule: &Schedule) -> f64 {
+    let Some(deadline) = context.constraints.deadline else { return 1.0 };
+    let Some(finish) = schedule.finish() else { return 1.0 };
+    let calendar = WorkCalendar::new((&context.calendar).into(), schedule.horizon_start.at);
+    let Ok(calendar) = calendar else { return 0.0 };
+    let horizon = calendar.working_between(schedule.horizon_start.at, deadline.at) as f64;
+    let free = calendar.working_between(finish.at, deadline.at) as f64;
+    let wanted = context.strategy_profile.buffer_ratio * horizon;
+    if finish.at > deadline.at { 0.0 } else { share(free, wanted) }
+}
+
+/// Minutes of the blocks that lie in the preferred windows.
+fn inside(context: &PlanContext, windows: &WeeklyHours, schedule: &Schedule) -> f64 {
+    let calendar = planwright_model::PlanCalendar {
+        working: Weekday::ALL
+            .into_iter()
+            .filter_map(|day| Some((day, windows.get(&day)?.clone())))
+            .collect(),
+        ..planwright_model::PlanCalendar::new(context.calendar.tz.clone())
+    };
+    let first = schedule.blocks.iter().map(|block| block.start.at).min();
+    let Some(first) = first else { return 0.0 };
+    let Ok(calendar) = WorkCalendar::new(WorkHours::from(&calendar), first) else { return 0.0 };
+    let minutes = |block: &planwright_model::ScheduledBlock| {
+        calendar.working_between(block.start.at, block.end.at) as f64
+    };
+    schedule.blocks.iter().map(minutes).sum()
+}

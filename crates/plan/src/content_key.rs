@@ -1,0 +1,92 @@
+//! What a task does, as a key: two tasks with the same key do the same after the same.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use planwright_model::{Digest, GraphFacts, Plan, TaskId, TaskNode};
+
+/// Fields that say when or how readily a task is done, and not what it does.
+const LEFT_OUT: [&str; 8] = [
+    "id",
+    "dependencies",
+    "priority",
+    "estimated_tokens",
+    "tool_affinity",
+    "duration_minutes",
+    "at_scheduled_time",
+    "origin",
+];
+
+/// The key of every task, in the plan's order. What a task waits for is part of its key, so that a change reaches
+/// everything after it; its id is not, so that a new name changes nothing.
+pub fn content_keys(plan: &Plan, facts: &GraphFacts) -> Vec<Digest> {
+    let places: HashMap<&TaskId, usize> =
+        plan.tasks.iter().enumerate().rev().map(|(place, task)| (&task.id, place)).collect();
+    let mut keys: Vec<Option<Digest>> = vec![None; plan.tasks.len()];
+    let ordered = facts.execution_order.iter().filter_map(|id| places.get(id).copied());
+    // Tasks that the facts leave out come last, in their own order.
+    for place in ordered.chain(0..plan.tasks.len()) {
+        if keys[place].is_none() {
+            keys[place] = Some(key(&plan.tasks[place], &places, &keys));
+        }
+    }
+    keys.into_iter().flatten().collect()
+}
+
+fn key(task: &TaskNode, places: &HashMap<&TaskId, usize>, keys: &[Option<Digest>]) -> Digest {
+    let mut content = serde_json::to_value(task).unwrap_or_default();
+    if let Value::Object(fields) = &mut content {
+        fields.retain(|name, _| !LEFT_OUT.contains(&name.as_str()));
+    }
+    let mut after: Vec<(String, &str)> = task
+        .dependencies
+        .iter()
+        .filter(|link| link.holds_back_execution())
+        .filter_map(|link| {
+            let known = places.get(&link.task).and_then(|place| keys[*place].as_ref())?;
+            Some((format!("{:?}", link.kind), known.as_str()))
+        })
+        .collect();
+    after.sort();
+    Digest::of_json(&json!({ "task": content, "after": after }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::resolve;
+    use planwright_model::{Link, RunKind};
+
+    fn keys(tasks: Vec<TaskNode>) -> Vec<Digest> {
+        let facts = resolve(&tasks, |_| true).unwrap().facts(&tasks);
+        content_keys(&Plan { tasks, ..Plan::default() }, &facts)
+    }
+
+    fn chain() -> Vec<TaskNode> {
+        let mut tasks = ["a", "b", "c"].map(|id| TaskNode::new(id, format!("Do {id}"))).to_vec();
+        for place in [1, 2] {
+            tasks[place].dependencies = vec![Link::finish_to_start(tasks[place - 1].id.clone())];
+        }
+        tasks
+    }
+
+    #[test]
+    fn a_change_reaches_everything_after_it_and_nothing_before() {
+        let (before, mut tasks) = (keys(chain()), chain());
+        tasks[1].run = RunKind::Shell("make".into());
+        let after = keys(tasks);
+        assert_eq!(before[0], after[0]);
+        assert!(before[1] != after[1] && before[2] != after[2]);
+    }
+
+    #[test]
+    fn names_and_estimates_are_no_content() {
+        let (before, mut tasks) = (keys(chain()), chain());
+        tasks[0].id = "first".into();
+        tasks[1].dependencies = vec![Link::finish_to_start("first")];
+        tasks[2].estimated_tokens = 9;
+        tasks[2].priority = 4;
+        assert_eq!(before, keys(tasks));
+    }
+}

@@ -1,0 +1,119 @@
+//! One side of a comparison as an ordered list, and which nodes changed their place in it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use planwright_model::{NodeTree, PlanNode, TaskId};
+
+use super::Spot;
+
+/// The nodes of one side, each id once, depth first; nodes that hang nowhere come last.
+pub(super) struct Side<'a> {
+    tree: NodeTree<'a>,
+    root: &'a TaskId,
+    order: Vec<&'a PlanNode>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn new(nodes: &'a [PlanNode], root: &'a TaskId) -> Self {
+        let tree = NodeTree::new(nodes);
+        let mut seen = BTreeSet::new();
+        let listed = tree.subtree(root).into_iter().chain(nodes);
+        let order = listed.filter(|node| seen.insert(&node.id)).collect();
+        Self { tree, root, order }
+    }
+
+    pub(super) fn list(&self) -> impl Iterator<Item = &'a PlanNode> {
+        self.order.iter().copied()
+    }
+
+    pub(super) fn get(&self, id: &TaskId) -> Option<&'a PlanNode> {
+        self.tree.get(id)
+    }
+
+    pub(super) fn root(&self) -> Option<&'a PlanNode> {
+        self.tree.get(self.root)
+    }
+
+    pub(super) fn spot(&self, node: &PlanNode) -> Spot {
+        let siblings = node.parent_id.as_ref().map(|parent| self.tree.children(parent));
+        let place = siblings.and_then(|mut list| list.position(|sibling| sibling.id == node.id));
+        Spot {
+            parent: node.parent_id.clone(),
+            parent_title: self.tree.parent(node).map(|node| node.title.clone()).unwrap_or_default(),
+            stream: node.stream.clone(),
+            place: place.map_or(1, |place| place + 1),
+        }
+    }
+}
+
+/// A parent and a stream.
+type Lane<'a> = (Option<&'a TaskId>, &'a str);
+
+/// The nodes that kept parent and stream but not their order among the others that did. The fewest that explain the
+/// new order: all but a longest rising run.
+pub(super) fn out_of_order(before: &Side<'_>, after: &Side<'_>) -> BTreeSet<TaskId> {
+    let ranks: HashMap<&TaskId, usize> =
+        before.list().enumerate().map(|(rank, node)| (&node.id, rank)).collect();
+    let mut lanes: BTreeMap<Lane<'_>, Vec<(usize, &TaskId)>> = BTreeMap::new();
+    for node in after.list() {
+        let stayed = before
+            .get(&node.id)
+            .filter(|old| old.parent_id == node.parent_id && old.stream == node.stream);
+        if let (Some(_), Some(rank)) = (stayed, ranks.get(&node.id)) {
+            let lane = (node.parent_id.as_ref(), node.stream.as_str());
+            lanes.entry(lane).or_default().push((*rank, &node.id));
+        }
+    }
+    let mut moved = BTreeSet::new();
+    for lane in lanes.values() {
+        let ranks: Vec<usize> = lane.iter().map(|(rank, _)| *rank).collect();
+        let kept: BTreeSet<usize> = rising(&ranks).into_iter().collect();
+        let restless = lane.iter().enumerate().filter(|(place, _)| !kept.contains(place));
+        moved.extend(restless.map(|(_, (_, id))| (*id).clone()));
+    }
+    moved
+}
+
+/// The places of a longest rising run of distinct numbers.
+fn rising(numbers: &[usize]) -> Vec<usize> {
+    // The place of the smallest number that ends a run of each length.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut previous = vec![None; numbers.len()];
+    for (place, number) in numbers.iter().enumerate() {
+        let length = ends.partition_point(|end| numbers[*end] < *number);
+        previous[place] = length.checked_sub(1).map(|shorter| ends[shorter]);
+        if length == ends.len() {
+            ends.push(place);
+        } else {
+            ends[length] = place;
+        }
+    }
+    let mut run = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(place) = next {
+        run.push(place);
+        next = previous[place];
+    }
+    run.reverse();
+    run
+}
+
+/// The ids of both sides as one list: the later side's order, and what was removed behind what it stood behind.
+pub(super) fn merged(before: &Side<'_>, after: &Side<'_>) -> Vec<TaskId> {
+    let mut behind: BTreeMap<Option<&TaskId>, Vec<&TaskId>> = BTreeMap::new();
+    let mut anchor = None;
+    for node in before.list() {
+        if after.get(&node.id).is_some() {
+            anchor = Some(&node.id);
+        } else {
+            behind.entry(anchor).or_default().push(&node.id);
+        }
+    }
+    let first = behind.get(&None).into_iter().flatten().copied();
+    let mut list: Vec<TaskId> = first.cloned().collect();
+    for node in after.list() {
+        list.push(node.id.clone());
+        list.extend(behind.get(&Some(&node.id)).into_iter().flatten().map(|id| (*id).clone()));
+    }
+    list
+}

@@ -1,0 +1,318 @@
+//! Changes to the tree: estimates, who does a task, adding, removing and moving nodes.
+
+use std::collections::BTreeMap;
+
+use crate::sizing::{Part, UNIT, apportion};
+use planwright_model::{
+    AdaptationAction, Doer, NodeTree, NodeType, Origin, PlanNode, Role, RunKind, TaskId,
+};
+use planwright_text::units::planned;
+
+use super::work::Work;
+use super::{EditError, Told, chain, titled};
+
+/// What a task takes when nothing tells.
+const DEFAULT_MINUTES: u32 = 60;
+
+/// Whether a node marks a point instead of taking time.
+fn is_point(node: &PlanNode) -> bool {
+    node.milestone || node.role == Role::Gate
+}
+
+/// A leaf takes the minutes as they are; the tasks of a container share them as they did before.
+pub(super) fn estimate(work: &mut Work<'_>, id: &TaskId, minutes: u32) -> Result<Told, EditError> {
+    let node = work.known(id)?;
+    let title = node.title.clone();
+    if is_point(node) {
+        return Err(EditError::Milestone { title });
+    }
+    let tree = work.tree();
+    let before = tree.minutes(id);
+    let leaves: Vec<(TaskId, u32)> = tree
+        .leaves(id)
+        .into_iter()
+        .filter(|leaf| !is_point(leaf))
+        .map(|leaf| (leaf.id.clone(), leaf.minutes()))
+        .collect();
+    if (minutes as usize) < leaves.len().max(1) {
+        return Err(EditError::TooFewMinutes { minutes, tasks: leaves.len().max(1) });
+    }
+    let shares: BTreeMap<TaskId, u32> = share(minutes, &leaves);
+    for leaf in shares.keys() {
+        work.unlocked(leaf)?;
+    }
+    if before == minutes && shares.iter().all(|(id, minutes)| tree.minutes(id) == *minutes) {
+        return Err(EditError::NothingChanges);
+    }
+    for (leaf, minutes) in &shares {
+        work.each(leaf, |node| node.estimate_minutes = Some(*minutes));
+    }
+    let reason = format!(
+        "\"{title}\" takes {} instead of {}",
+        planned(minutes.into()),
+        planned(before.into())
+    );
+    let node_ids = shares.into_keys().collect();
+    Ok(Told { action: AdaptationAction::ReEstimate, node_ids, reason })
+}
+
+/// Quarters of an hour where they go round, else minutes.
+fn share(minutes: u32, leaves: &[(TaskId, u32)]) -> BTreeMap<TaskId, u32> {
+    let quarters = minutes.is_multiple_of(UNIT) && (minutes / UNIT) as usize >= leaves.len();
+    let unit = if quarters && leaves.len() > 1 { UNIT } else { 1 };
+    let untold = leaves.iter().all(|(_, minutes)| *minutes == 0);
+    let parts: Vec<Part> = leaves
+        .iter()
+        .map(|(_, minutes)| Part { weight: if untold { 1 } else { *minutes }, floor: 1 })
+        .collect();
+    let shares = apportion(minutes / unit, &parts);
+    leaves.iter().zip(shares).map(|((id, _), share)| (id.clone(), share * unit)).collect()
+}
+
+pub(super) fn set_doer(
+    work: &mut Work<'_>,
+    id: &TaskId,
+    doer: Doer,
+    command: Option<&str>,
+) -> Result<Told, EditError> {
+    let node = work.known(id)?;
+    let title = node.title.clone();
+    if is_point(node) {
+        return Err(EditError::Milestone { title });
+    }
+    if !work.tree().is_leaf(id) || node.node_type.is_container() {
+        return Err(EditError::Container { title });
+    }
+    let (run, who) = match doer {
+        Doer::Human => (RunKind::Human {}, "you".to_owned()),
+        Doer::Agent => (RunKind::Agent {}, "the agent".to_owned()),
+        Doer::Shell => {
+            let command = command.filter(|command| !command.trim().is_empty());
+            let command = command.ok_or(EditError::NoCommand)?;
+            (RunKind::Shell(command.to_owned()), format!("the command {command}"))
+        }
+    };
+    if node.run.clone().unwrap_or(RunKind::Human {}) == run {
+        return Err(EditError::NothingChanges);
+    }
+    work.each(id, |node| node.run = Some(run.clone()));
+    let reason = format!("\"{title}\" is done by {who}");
+    // The closed list of actions has no name of its own for another doer of the same task.
+    Ok(Told { action: AdaptationAction::Rename, node_ids: vec![id.clone()], reason })
+}
+
+pub(super) fn add(
+    work: &mut Work<'_>,
+    parent: &TaskId,
+    title: &str,
+    minutes: Option<u32>,
+) -> Result<Told, EditError> {
+    let title = titled(title)?;
+    let above = work.known(parent)?.clone();
+    let node_type = match above.node_type {
+        NodeType::Goal | NodeType::Phase | NodeType::Cycle | NodeType::SubGoal => NodeType::Task,
+        NodeType::Task if !is_point(&above) => NodeType::SubTask,
+        NodeType::SubTask => NodeType::MicroGoal,
+        _ => return Err(EditError::HoldsNothing { title: above.title }),
+    };
+    work.parts_allowed(parent)?;
+    if minutes == Some(0) {
+        return Err(EditError::TooFewMinutes { minutes: 0, tasks: 1 });
+    }
+    let mut node = PlanNode::under(&above, fresh_id(work, &above), node_type, title.clone());
+    node.origin = Origin::UserFeedback;
+    node.intensity = above.intensity;
+    let usual = work.roadmap.is_some().then(|| usual_minutes(&work.tree(), parent));
+    node.estimate_minutes = minutes.or(above.estimate_minutes).or(usual);
+    node.run.clone_from(&above.run);
+    let id = node.id.clone();
+    work.lists(|nodes| {
+        if nodes.iter().any(|node| node.id == *parent) {
+            let stream = lane_of(nodes, parent);
+            place_last(nodes, PlanNode { stream, ..node.clone() });
+            hand_down(nodes, parent);
+        }
+    });
+    chain::close_up(work, &id);
+    let reason = format!("added \"{title}\" to \"{}\"", above.title);
+    Ok(Told { action: AdaptationAction::Add, node_ids: vec![id], reason })
+}
+
+/// An id that no earlier version can have had: it carries the number of the version that it comes with.
+fn fresh_id(work: &Work<'_>, parent: &PlanNode) -> TaskId {
+    let version = work.outline.version.saturating_add(1);
+    let base = if work.is_root(&parent.id) {
+        format!("n{version}")
+    } else {
+        format!("{}.n{version}", parent.id)
+    };
+    let taken = |id: &str| work.known(&TaskId::from(id)).is_ok();
+    let mut id = base.clone();
+    let mut count = 1;
+    while taken(&id) {
+        count += 1;
+        id = format!("{base}-{count}");
+    }
+    id.into()
+}
+
+/// The median of the siblings.
+fn usual_minutes(tree: &NodeTree<'_>, parent: &TaskId) -> u32 {
+    let siblings = tree.children(parent).filter(|node| tree.is_leaf(&node.id) && !is_point(node));
+    let mut minutes: Vec<u32> = siblings.filter_map(|node| node.estimate_minutes).collect();
+    minutes.sort_unstable();
+    minutes.get(minutes.len() / 2).copied().unwrap_or(DEFAULT_MINUTES)
+}
+
+/// A node that holds others has no estimate and no doer of its own.
+fn hand_down(nodes: &mut [PlanNode], id: &TaskId) {
+    for node in nodes.iter_mut().filter(|node| node.id == *id) {
+        node.estimate_minutes = None;
+        node.run = None;
+    }
+}
+
+/// The stream that a new child of `parent` belongs to.
+fn lane_of(nodes: &[PlanNode], parent: &TaskId) -> String {
+    let tree = NodeTree::new(nodes);
+    let work = tree.children(parent).filter(|node| !is_point(node) && node.recurrence.is_none());
+    let last = work.last().or_else(|| tree.children(parent).last());
+    last.map_or_else(
+        || planwright_model::outline::MAIN_STREAM.to_owned(),
+        |node| node.stream.clone(),
+    )
+}
+
+/// Behind the work of its parent, and before the milestone that ends it.
+fn place_last(nodes: &mut Vec<PlanNode>, node: PlanNode) {
+    let Some(parent) = node.parent_id.clone() else { return };
+    let place = lane(nodes, &parent, &node.stream, &node.id)
+        .iter()
+        .rposition(|id| nodes.iter().any(|node| node.id == *id && !is_point(node)))
+        .map_or(usize::MAX, |place| place + 1);
+    place_at(nodes, node, place);
+}
+
+fn lane(nodes: &[PlanNode], parent: &TaskId, stream: &str, without: &TaskId) -> Vec<TaskId> {
+    let tree = NodeTree::new(nodes);
+    let siblings = tree.children(parent).filter(|node| node.stream == stream);
+    siblings.filter(|node| node.id != *without).map(|node| node.id.clone()).collect()
+}
+
+/// Puts a node in a place of its lane, counted from 0; the others keep their order.
+fn place_at(nodes: &mut Vec<PlanNode>, node: PlanNode, place: usize) {
+    let Some(parent) = node.parent_id.clone() else { return };
+    let mut order = lane(nodes, &parent, &node.stream, &node.id);
+    order.insert(place.min(order.len()), node.id.clone());
+    match nodes.iter_mut().find(|old| old.id == node.id) {
+        Some(old) => *old = node,
+        None => nodes.push(node),
+    }
+    for (position, id) in order.iter().enumerate() {
+        let position = u16::try_from(position).unwrap_or(u16::MAX);
+        nodes.iter_mut().filter(|node| node.id == *id).for_each(|node| node.position = position);
+    }
+}
+
+pub(super) fn remove(work: &mut Work<'_>, id: &TaskId) -> Result<Told, EditError> {
+    if work.is_root(id) {
+        return Err(EditError::Root);
+    }
+    work.unlocked_below(id)?;
+    let parent = work.known(id)?.parent_id.clone();
+    parent.iter().try_for_each(|parent| work.parts_allowed(parent))?;
+    let title = work.title(id);
+    chain::take_out(work, id);
+    let mut gone: Vec<TaskId> = Vec::new();
+    work.lists(|nodes| {
+        let tree = NodeTree::new(nodes);
+        let below: Vec<TaskId> = tree.subtree(id).into_iter().map(|node| node.id.clone()).collect();
+        let minutes = tree.minutes(id);
+        let parent = tree.get(id).and_then(|node| node.parent_id.clone());
+        nodes.retain(|node| !below.contains(&node.id));
+        // A task that loses its last part is one step again and keeps the time.
+        if let Some(parent) = parent.filter(|parent| NodeTree::new(nodes).is_leaf(parent)) {
+            let whole = |node: &&mut PlanNode| node.id == parent && !node.node_type.is_container();
+            for node in nodes.iter_mut().filter(whole) {
+                node.estimate_minutes = Some(minutes).filter(|minutes| *minutes > 0);
+            }
+        }
+        gone.extend(below.into_iter().filter(|id| !gone.contains(id)).collect::<Vec<_>>());
+    });
+    let reason = match gone.len() {
+        0 | 1 => format!("removed \"{title}\""),
+        count => format!("removed \"{title}\" and the {} below it", count - 1),
+    };
+    Ok(Told { action: AdaptationAction::Remove, node_ids: gone, reason })
+}
+
+pub(super) fn shift(
+    work: &mut Work<'_>,
+    id: &TaskId,
+    parent: &TaskId,
+    position: u16,
+) -> Result<Told, EditError> {
+    if work.is_root(id) {
+        return Err(EditError::Root);
+    }
+    let above = work.known(parent)?.clone();
+    let node = work.known(id)?.clone();
+    if parent == id || work.tree().is_ancestor(id, parent) {
+        return Err(EditError::BelowItself { title: node.title });
+    }
+    work.unlocked_below(id)?;
+    work.parts_allowed(parent)?;
+    node.parent_id.iter().try_for_each(|parent| work.parts_allowed(parent))?;
+    let before = work.nodes().to_vec();
+    chain::leave(work, id);
+    work.lists(|nodes| move_in(nodes, id, &above, position));
+    if before == work.nodes() {
+        return Err(EditError::NothingChanges);
+    }
+    work.each(id, |_| {});
+    chain::close_up(work, id);
+    let reason = if node.parent_id.as_ref() == Some(parent) {
+        format!("moved \"{}\" to place {} of \"{}\"", node.title, place_of(work, id), above.title)
+    } else {
+        format!("moved \"{}\" to \"{}\"", node.title, above.title)
+    };
+    Ok(Told { action: AdaptationAction::Move, node_ids: vec![id.clone()], reason })
+}
+
+fn place_of(work: &Work<'_>, id: &TaskId) -> usize {
+    work.known(id).map_or(0, |node| usize::from(node.position) + 1)
+}
+
+fn move_in(nodes: &mut Vec<PlanNode>, id: &TaskId, parent: &PlanNode, position: u16) {
+    let Some(mut node) = nodes.iter().find(|node| node.id == *id).cloned() else { return };
+    if !nodes.iter().any(|node| node.id == parent.id) {
+        return;
+    }
+    if node.parent_id.as_ref() != Some(&parent.id) {
+        node.stream = lane_of(nodes, &parent.id);
+        node.parent_id = Some(parent.id.clone());
+        hand_down(nodes, &parent.id);
+    }
+    node.node_type = match (parent.node_type, node.node_type) {
+        (NodeType::Task, NodeType::Task) => NodeType::SubTask,
+        (above, NodeType::SubTask) if above.is_container() => NodeType::Task,
+        (_, own) => own,
+    };
+    if position == u16::MAX {
+        place_last(nodes, node);
+    } else {
+        place_at(nodes, node, position.into());
+    }
+    relevel(nodes, id, parent.level);
+}
+
+/// Levels follow from the parents.
+fn relevel(nodes: &mut [PlanNode], id: &TaskId, above: u8) {
+    let own = NodeTree::new(nodes).get(id).map_or(0, |node| node.level);
+    let below: Vec<TaskId> =
+        NodeTree::new(nodes).subtree(id).into_iter().map(|node| node.id.clone()).collect();
+    let wanted = above.saturating_add(1);
+    for node in nodes.iter_mut().filter(|node| below.contains(&node.id)) {
+        node.level = node.level.saturating_add(wanted).saturating_sub(own);
+    }
+}

@@ -1,0 +1,226 @@
+use jiff::Timestamp;
+use jiff::civil::{date, time};
+use proptest::prelude::*;
+
+use super::*;
+use crate::plan_schedule::{Here, schedule_plan_file};
+use planwright_model::{
+    Frequency, Link, NodeType, Plan, PlanNode, PlanOutline, Recurrence, TaskNode,
+};
+use planwright_schedule::{ScheduleRequest, critical_path, schedule};
+
+struct Fixture {
+    context: PlanContext,
+    roadmap: Roadmap,
+    schedule: Schedule,
+}
+
+impl Fixture {
+    fn plan(&self) -> PlanExport<'_> {
+        PlanExport {
+            context: &self.context,
+            roadmap: &self.roadmap,
+            schedule: Some(&self.schedule),
+        }
+    }
+}
+
+/// A phase of two tasks, a milestone, and a daily dose at 8 over the clock change of 2026-03-29.
+fn fixture(title: &str) -> Fixture {
+    let mut context = PlanContext::new("Get well", date(2026, 3, 26), "Europe/Berlin");
+    context.constraints.horizon_weeks = Some(1);
+    let mut outline = PlanOutline::new("g", context.clone());
+    let phase = PlanNode::under(&outline.nodes[0], "p", NodeType::Phase, "Begin");
+    for (position, id, minutes) in [(0, "p.a", 90), (1, "p.b", 200)] {
+        let mut task = PlanNode::under(&phase, id, NodeType::Task, format!("{title} {id}"));
+        task.position = position;
+        task.estimate_minutes = Some(minutes);
+        task.done_when = "it is done; really, \"done\"".into();
+        outline.nodes.push(task);
+    }
+    let mut end = PlanNode::under(&outline.nodes[0], "end", NodeType::Task, "All done");
+    end.milestone = true;
+    end.position = 2;
+    let mut dose = PlanNode::under(&outline.nodes[0], "dose", NodeType::Task, "Take the dose");
+    dose.position = 1;
+    dose.estimate_minutes = Some(5);
+    let at_local = Some(time(8, 0, 0, 0));
+    dose.recurrence = Some(Recurrence { at_local, ..Recurrence::every(Frequency::Daily) });
+    outline.nodes.extend([phase, dose, end]);
+    let links = vec![
+        Dependency::finish_to_start("p.a", "p.b").with_lag(30),
+        Dependency::finish_to_start("p", "end"),
+    ];
+    let mut roadmap = Roadmap::new(&outline, links);
+    roadmap.critical_path = critical_path(&roadmap);
+    let schedule = schedule(&ScheduleRequest::new(&roadmap, &context)).unwrap();
+    Fixture { context, roadmap, schedule }
+}
+
+fn stamp() -> Timestamp {
+    "2026-03-25T12:00:00Z".parse().unwrap()
+}
+
+fn spans(schedule: &Schedule) -> Vec<(Timestamp, Timestamp)> {
+    schedule.blocks.iter().map(|block| (block.start.at, block.end.at)).collect()
+}
+
+#[test]
+fn a_daily_dose_keeps_its_hour_over_the_clock_change() {
+    let fixture = fixture("Task");
+    let doses: Vec<String> =
+        fixture.schedule.blocks_of(&"dose".into()).map(|block| block.start.to_string()).collect();
+    assert_eq!(doses.len(), 7);
+    assert_eq!(doses[2], "2026-03-28T08:00:00+01:00");
+    assert_eq!(doses[3], "2026-03-29T08:00:00+02:00");
+}
+
+#[test]
+fn a_calendar_reads_back_as_the_same_instants() {
+    let fixture =
+        fixture("Größe, Gewicht; und \\ Puls\nüber mehrere Zeilen und mit sehr viel Text dahinter");
+    let text = ical(&fixture.plan(), "plan-1", stamp()).unwrap();
+    assert!(text.split("\r\n").all(|line| line.len() <= 75 && !line.contains('\n')));
+    assert_eq!(text.matches("RRULE:FREQ=DAILY;COUNT=7").count(), 1);
+    assert_eq!(text.matches("BEGIN:VTIMEZONE").count(), 1);
+    assert!(text.contains(
+        "BEGIN:DAYLIGHT\r\nDTSTART:20260329T020000\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200"
+    ));
+    let end = fixture.schedule.horizon_end.at.max(fixture.schedule.finish().unwrap().at);
+    let import = read_ical(&text, "UTC", fixture.schedule.horizon_start.at, end).unwrap();
+    assert_eq!(import.warnings, Vec::<String>::new());
+    let found: Vec<_> = import.events.iter().map(|event| (event.start.at, event.end.at)).collect();
+    assert_eq!(found, spans(&fixture.schedule));
+    assert!(import.events.iter().any(|event| event.title.contains("Gewicht; und \\ Puls\nüber")));
+}
+
+#[test]
+fn another_parser_reads_the_calendar_without_complaint() {
+    use icalendar::{Calendar, CalendarComponent, Component};
+    let fixture = fixture("Größe, Gewicht; und Puls");
+    let text = ical(&fixture.plan(), "plan-1", stamp()).unwrap();
+    let calendar: Calendar = text.parse().unwrap();
+    let events = calendar.components.iter().filter_map(|component| match component {
+        CalendarComponent::Event(event) => Some(event),
+        _ => None,
+    });
+    let mut titles: Vec<&str> = events.clone().filter_map(|event| event.get_summary()).collect();
+    titles.sort_unstable();
+    titles.dedup();
+    assert_eq!(
+        titles,
+        ["Größe, Gewicht; und Puls p.a", "Größe, Gewicht; und Puls p.b", "Take the dose"]
+    );
+    assert!(events.clone().all(|event| event.get_start().is_some() && event.get_end().is_some()));
+    assert_eq!(events.filter_map(|event| event.property_value("RRULE")).count(), 1);
+}
+
+#[test]
+fn a_calendar_is_the_same_for_the_same_plan() {
+    let (one, two) = (fixture("Task"), fixture("Task"));
+    assert_eq!(ical(&one.plan(), "x", stamp()), ical(&two.plan(), "x", stamp()));
+    assert!(ical(&one.plan(), "x", stamp()).unwrap().contains("UID:x/p.a#1@planwright"));
+}
+
+#[test]
+fn an_occurrence_that_moved_becomes_an_exception_and_an_event() {
+    let mut fixture = fixture("Task");
+    let late = fixture.schedule.blocks.iter().position(|block| block.id == "dose@3#1").unwrap();
+    let block = &mut fixture.schedule.blocks[late];
+    (block.start, block.end) = (block.start.plus_minutes(15), block.end.plus_minutes(15));
+    let text = ical(&fixture.plan(), "x", stamp()).unwrap();
+    assert!(text.contains("EXDATE;TZID=Europe/Berlin:20260328T080000"));
+    let (from, until) = (fixture.schedule.horizon_start.at, fixture.schedule.horizon_end.at);
+    let import = read_ical(&text, "UTC", from, until).unwrap();
+    let found: Vec<_> = import.events.iter().map(|event| (event.start.at, event.end.at)).collect();
+    let mut expected = spans(&fixture.schedule);
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_plan_reads_well_as_markdown() {
+    insta::assert_snapshot!(markdown(&fixture("Task *one*").plan()));
+}
+
+#[test]
+fn the_plan_draws_as_mermaid() {
+    let fixture = fixture("Task: \"one\"");
+    insta::assert_snapshot!(gantt(&fixture.plan()) + "\n" + &flowchart(&fixture.plan()));
+}
+
+#[test]
+fn the_plan_draws_as_dot() {
+    insta::assert_snapshot!(dot(&fixture("Task \"one\"").plan()));
+}
+
+#[test]
+fn the_plan_is_whole_as_json() {
+    let fixture = fixture("Task");
+    let value: serde_json::Value = serde_json::from_str(&json(&fixture.plan()).unwrap()).unwrap();
+    assert_eq!(
+        serde_json::from_value::<Schedule>(value["schedule"].clone()).unwrap(),
+        fixture.schedule
+    );
+    assert_eq!(
+        serde_json::from_value::<Roadmap>(value["roadmap"].clone()).unwrap(),
+        fixture.roadmap
+    );
+}
+
+#[test]
+fn a_task_graph_has_the_same_formats() {
+    let mut plan = Plan { title: "Release".into(), ..Plan::default() };
+    for (id, minutes) in [("build", 30), ("docs", 20), ("ship", 10)] {
+        let mut task = TaskNode::new(id, format!("Do the {id}"));
+        task.duration_minutes = Some(minutes);
+        plan.tasks.push(task);
+    }
+    plan.tasks[2].dependencies = vec![
+        Link::finish_to_start("build"),
+        Link { lag_minutes: 15, ..Link::finish_to_start("docs") },
+    ];
+    let here = Here { tz: "UTC".into(), first_day: date(2026, 6, 1) };
+    let report = schedule_plan_file(&plan, &here).unwrap().unwrap();
+    assert_eq!((report.makespan_minutes, report.lower_bound_minutes), (60, 60));
+    insta::assert_snapshot!(
+        [
+            graph_markdown(&plan, Some(&report)),
+            graph_flowchart(&plan),
+            graph_dot(&plan),
+            graph_gantt(&plan, &report),
+        ]
+        .join("\n")
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_text_breaks_the_reader(text in "(?s).{0,300}") {
+        let _ = read_ical(&text, "Europe/Berlin", Timestamp::MIN, Timestamp::MAX);
+    }
+
+    #[test]
+    fn no_event_breaks_the_reader(
+        start in "[0-9]{8}(T[0-9]{6}Z?)?", length in "P?[0-9]{0,20}[WDTHMS]{0,3}[0-9]{0,20}[HMS]?",
+        rule in "(FREQ=(DAILY|WEEKLY|MONTHLY|YEARLY))?(;(INTERVAL|COUNT|UNTIL|BYDAY|BYMONTHDAY|BYSETPOS)=[-0-9A-Z,]{0,12}){0,4}",
+        zone in "[A-Za-z/]{0,20}",
+    ) {
+        let text = format!("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;TZID={zone}:{start}\nDURATION:{length}\nRRULE:{rule}\nEND:VEVENT");
+        let _ = read_ical(&text, "Europe/Berlin", stamp(), Timestamp::MAX);
+    }
+
+    #[test]
+    fn any_title_survives_the_calendar(title in "\\PC{1,60}") {
+        let fixture = fixture(&title);
+        let text = ical(&fixture.plan(), &title, stamp()).unwrap();
+        let (from, until) = (fixture.schedule.horizon_start.at, fixture.schedule.horizon_end.at);
+        let import = read_ical(&text, "UTC", from, until).unwrap();
+        let wanted = format!("{title} p.a");
+        prop_assert!(import.events.iter().any(|event| event.title == wanted));
+        let graphs = [markdown(&fixture.plan()), gantt(&fixture.plan()), flowchart(&fixture.plan()), dot(&fixture.plan())];
+        prop_assert!(graphs.iter().all(|graph| graph.lines().count() > 3));
+    }
+}

@@ -1,0 +1,145 @@
+//! What the rules look at: the artifacts of a plan as far as they exist, and what surrounds it.
+
+use std::collections::BTreeSet;
+
+use crate::plan_file::shown;
+use planwright_model::{
+    AdaptationLogEntry, Dependency, FixedEvent, NodeTree, PatternSpec, PlanContext, PlanNode,
+    PlanOutline, Roadmap, Schedule, ScheduledBlock, TaskId,
+};
+
+/// What a plan meets outside itself, and what the person allowed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surroundings {
+    pub fixed_events: Vec<FixedEvent>,
+    /// Blocks of other plans. Locked ones count as fixed.
+    pub other_blocks: Vec<ScheduledBlock>,
+    /// Whether the person accepted a finish after the deadline.
+    pub accepted_late: bool,
+    /// Whether new subtypes may be proposed.
+    pub allow_proposals: bool,
+}
+
+impl Default for Surroundings {
+    fn default() -> Self {
+        Self {
+            fixed_events: Vec::new(),
+            other_blocks: Vec::new(),
+            accepted_late: false,
+            allow_proposals: true,
+        }
+    }
+}
+
+/// A plan at whatever stage it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanArtifacts {
+    pub outline: PlanOutline,
+    /// Links drafted before there is a roadmap; afterwards the roadmap's own count. Empty means not drawn yet.
+    pub draft_links: Vec<Dependency>,
+    pub roadmap: Option<Roadmap>,
+    pub schedule: Option<Schedule>,
+    pub adaptation_log: Vec<AdaptationLogEntry>,
+    pub surroundings: Surroundings,
+}
+
+impl PlanArtifacts {
+    /// A plan that has only its outline.
+    pub fn new(outline: PlanOutline) -> Self {
+        Self {
+            outline,
+            draft_links: Vec::new(),
+            roadmap: None,
+            schedule: None,
+            adaptation_log: Vec::new(),
+            surroundings: Surroundings::default(),
+        }
+    }
+
+    pub fn context(&self) -> &PlanContext {
+        &self.outline.plan_context
+    }
+
+    /// What the outline's rules look at while there is no roadmap.
+    pub(super) fn outline_scope(&self) -> Scope<'_> {
+        let links = Some(self.draft_links.as_slice()).filter(|links| !links.is_empty());
+        Scope {
+            plan: self,
+            root_id: &self.outline.root_id,
+            nodes: &self.outline.nodes,
+            tree: self.outline.tree(),
+            links,
+            pattern: self.outline.pattern.clone(),
+        }
+    }
+
+    /// What the rules look at once there is a roadmap.
+    pub(super) fn roadmap_scope(&self) -> Option<Scope<'_>> {
+        let roadmap = self.roadmap.as_ref()?;
+        Some(Scope {
+            plan: self,
+            root_id: &roadmap.root_id,
+            nodes: &roadmap.nodes,
+            tree: roadmap.tree(),
+            links: Some(&roadmap.dependencies),
+            pattern: roadmap.effective_pattern().or_else(|| self.outline.pattern.clone()),
+        })
+    }
+
+    /// The roadmap's scope, else the outline's.
+    pub(super) fn scope(&self) -> Scope<'_> {
+        self.roadmap_scope().unwrap_or_else(|| self.outline_scope())
+    }
+
+    /// Whether a log entry names the node.
+    pub(super) fn is_logged(&self, id: &TaskId) -> bool {
+        self.adaptation_log.iter().any(|entry| entry.node_ids.contains(id))
+    }
+}
+
+/// One tree of nodes with its links.
+pub(super) struct Scope<'a> {
+    pub(super) plan: &'a PlanArtifacts,
+    pub(super) root_id: &'a TaskId,
+    pub(super) nodes: &'a [PlanNode],
+    pub(super) tree: NodeTree<'a>,
+    /// None while nobody has drawn any.
+    pub(super) links: Option<&'a [Dependency]>,
+    pub(super) pattern: Option<PatternSpec>,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn context(&self) -> &'a PlanContext {
+        &self.plan.outline.plan_context
+    }
+
+    pub(super) fn links(&self) -> &'a [Dependency] {
+        self.links.unwrap_or_default()
+    }
+
+    /// The nodes that hang below the root, the root included.
+    pub(super) fn reachable(&self) -> BTreeSet<&'a TaskId> {
+        self.tree.subtree(self.root_id).into_iter().map(|node| &node.id).collect()
+    }
+
+    /// The children of the root of one type, in order.
+    pub(super) fn top(&self, wanted: planwright_model::NodeType) -> Vec<&'a PlanNode> {
+        self.tree.children(self.root_id).filter(|node| node.node_type == wanted).collect()
+    }
+
+    /// Whether a link leads from `from` or anything below it to `to` or anything below it.
+    pub(super) fn linked(&self, from: &TaskId, to: &TaskId) -> bool {
+        let within = |id: &TaskId, top: &TaskId| id == top || self.tree.is_ancestor(top, id);
+        self.links().iter().any(|link| within(&link.from, from) && within(&link.to, to))
+    }
+}
+
+/// The title of a node as messages show it, else its id.
+pub(super) fn title(node: &PlanNode) -> String {
+    if node.title.trim().is_empty() { shown(node.id.as_str()) } else { shown(&node.title) }
+}
+
+/// The title of the node with this id, else the id.
+pub(super) fn title_of(scope: &Scope<'_>, id: &TaskId) -> String {
+    scope.tree.get(id).map_or_else(|| shown(id.as_str()), title)
+}

@@ -1,0 +1,280 @@
+//! Fixes of the shape of projects and arcs (G211, G212, G231 to G233).
+
+use super::super::PlanArtifacts;
+use super::super::artifacts::Scope;
+use super::super::shapes::{
+    chained, finish_marker, growth, has_practice, intensity, last_part, no_horizon,
+    unordered_project,
+};
+use super::Change;
+use super::sketch::{Sketch, edit};
+use planwright_model::AdaptationAction::{Add, Move, ReEstimate, Relink};
+use planwright_model::{Assumption, AssumptionOrigin, NodeType, PlanNode, Role, TaskId};
+
+pub(super) fn ids(nodes: &[&PlanNode]) -> Vec<TaskId> {
+    nodes.iter().map(|node| node.id.clone()).collect()
+}
+
+/// G211: two phases at least, and no cycle beside them.
+pub(super) fn order_project(plan: &mut PlanArtifacts) -> Option<Change> {
+    let scope = plan.scope();
+    if !unordered_project(&scope) {
+        return None;
+    }
+    let cycles = ids(&scope.top(NodeType::Cycle));
+    edit(plan, |sketch| {
+        let mut changed = split_into_phases(sketch)?;
+        for cycle in cycles {
+            let phase = phase_before(sketch, &cycle)?;
+            sketch.move_under(&cycle, &phase);
+            changed.push(cycle);
+        }
+        Some(Change::new(Move, changed, "ordered the project in phases"))
+    })
+}
+
+fn top_phases(sketch: &Sketch) -> Vec<TaskId> {
+    let tree = sketch.tree();
+    let phases = tree.children(&sketch.root_id).filter(|node| node.node_type == NodeType::Phase);
+    phases.map(|node| node.id.clone()).collect()
+}
+
+/// The phase that stands before a child of the root, else the first.
+fn phase_before(sketch: &Sketch, id: &TaskId) -> Option<TaskId> {
+    let tree = sketch.tree();
+    let before = tree.children(&sketch.root_id).take_while(|node| node.id != *id);
+    let phase = before.filter(|node| node.node_type == NodeType::Phase).last();
+    phase.map(|node| node.id.clone()).or_else(|| top_phases(sketch).into_iter().next())
+}
+
+/// Gives the root two phases where it has fewer, split at the first deliverable, else in the middle.
+fn split_into_phases(sketch: &mut Sketch) -> Option<Vec<TaskId>> {
+    let phases = top_phases(sketch);
+    if phases.len() >= 2 {
+        return Some(Vec::new());
+    }
+    let root = sketch.root_id.clone();
+    let mut changed = Vec::new();
+    let first = if let Some(first) = phases.into_iter().next() {
+        first
+    } else {
+        let first = first_phase(sketch, &root)?;
+        changed.push(first.clone());
+        first
+    };
+    let second = sketch.add(&root, NodeType::Phase, &format!("{root}.p2"), "Finish")?;
+    let tree = sketch.tree();
+    let parts: Vec<&PlanNode> = tree.children(&first).collect();
+    let deliverable =
+        parts.iter().position(|node| node.role == Role::Deliverable || node.milestone);
+    let cut = deliverable.map_or(parts.len().div_ceil(2), |place| place + 1);
+    let later: Vec<TaskId> = ids(parts.get(cut..).unwrap_or_default());
+    for id in &later {
+        sketch.move_under(id, &second);
+    }
+    if later.is_empty() {
+        add_task(sketch, &second, "Check the result", Role::Review)?;
+    }
+    // The last phase comes before what marks the finish.
+    let marker = finish_marker_position(sketch);
+    if let (Some(marker), Some(place)) =
+        (marker, sketch.nodes.iter().position(|node| node.id == second))
+    {
+        let position = sketch.nodes[place].position;
+        sketch.nodes[place].position = sketch.nodes[marker].position;
+        sketch.nodes[marker].position = position;
+    }
+    sketch.chain(&first, &second);
+    changed.push(second);
+    Some(changed)
+}
+
+/// A phase that takes in what the root holds directly, but for what stands beside the work.
+fn first_phase(sketch: &mut Sketch, root: &TaskId) -> Option<TaskId> {
+    let first = sketch.add(root, NodeType::Phase, &format!("{root}.p1"), "Prepare")?;
+    let tree = sketch.tree();
+    let inside = tree.children(root).filter(|node| {
+        let aside = node.milestone || node.role.looks_back();
+        NodeType::Phase.may_hold(node.node_type) && !aside
+    });
+    let inside: Vec<TaskId> = inside.map(|node| node.id.clone()).collect();
+    for id in &inside {
+        sketch.move_under(id, &first);
+    }
+    Some(first)
+}
+
+fn finish_marker_position(sketch: &Sketch) -> Option<usize> {
+    let root = Some(&sketch.root_id);
+    sketch.nodes.iter().rposition(|node| node.milestone && node.parent_id.as_ref() == root)
+}
+
+pub(super) fn add_task(
+    sketch: &mut Sketch,
+    parent: &TaskId,
+    title: &str,
+    role: Role,
+) -> Option<TaskId> {
+    let id = sketch.add(parent, NodeType::Task, &format!("{parent}.t1"), title)?;
+    let estimate = sketch.estimated.then_some(60);
+    let node = sketch.node_mut(&id)?;
+    node.role = role;
+    node.estimate_minutes = estimate;
+    "There is a result to show.".clone_into(&mut node.done_when);
+    Some(id)
+}
+
+/// Weeks that a template assumes where nobody said.
+fn template_weeks(scope: &Scope<'_>) -> u16 {
+    match scope.pattern.as_ref().and_then(|spec| spec.subtype.as_deref()) {
+        Some("launch") => 6,
+        Some("migration") => 10,
+        Some("quick") => 1,
+        _ => 8,
+    }
+}
+
+/// G212: a milestone behind the last phase, and a horizon.
+pub(super) fn define_finish(plan: &mut PlanArtifacts) -> Option<Change> {
+    let scope = plan.scope();
+    let (unmarked, endless) = (finish_marker(&scope).is_none(), no_horizon(&scope));
+    let weeks = template_weeks(&scope);
+    let last = last_part(&scope).map(|node| node.id.clone());
+    let root = scope.root_id.clone();
+    let loose = scope.tree.children(&root).filter(|node| node.milestone).last();
+    let loose = loose.map(|node| node.id.clone());
+    let goal = scope.tree.get(&root).map(super::super::artifacts::title)?;
+    let mut changed = Vec::new();
+    if unmarked {
+        changed.push(edit(plan, |sketch| mark_finish(sketch, &goal, last.as_ref()?, loose))?);
+    }
+    if endless {
+        assume_horizon(plan, weeks);
+    }
+    (unmarked || endless).then(|| Change::new(Add, changed, "defined the finish"))
+}
+
+fn mark_finish(
+    sketch: &mut Sketch,
+    goal: &str,
+    last: &TaskId,
+    loose: Option<TaskId>,
+) -> Option<TaskId> {
+    let root = sketch.root_id.clone();
+    let id = match loose {
+        Some(id) => id,
+        None => {
+            sketch.add(&root, NodeType::Task, &format!("{root}.done"), &format!("{goal} done"))?
+        }
+    };
+    let position = sketch.next_position(&root, &sketch.tree().get(&id)?.stream.clone());
+    let node = sketch.node_mut(&id)?;
+    node.milestone = true;
+    node.position = position;
+    if node.done_when.is_empty() {
+        "Every phase is finished.".clone_into(&mut node.done_when);
+    }
+    sketch.chain(last, &id);
+    Some(id)
+}
+
+fn assume_horizon(plan: &mut PlanArtifacts, weeks: u16) {
+    let context = &mut plan.outline.plan_context;
+    context.constraints.horizon_weeks = Some(weeks);
+    context.assumptions.retain(|assumption| assumption.key != "horizon_weeks");
+    context.assumptions.push(Assumption {
+        key: "horizon_weeks".to_owned(),
+        value: weeks.to_string(),
+        origin: AssumptionOrigin::Template,
+        question: Some("How many weeks do you have?".to_owned()),
+    });
+}
+
+/// G231: phases chained finish to start, none easier than the one before, the last excepted.
+pub(super) fn chain_phases(plan: &mut PlanArtifacts) -> Option<Change> {
+    let mut changed = edit(plan, split_into_phases).unwrap_or_default();
+    let scope = plan.scope();
+    let phases = scope.top(NodeType::Phase);
+    let pairs: Vec<(TaskId, TaskId)> = phases
+        .windows(2)
+        .filter(|pair| scope.links.is_some() && !chained(&scope, pair[0], pair[1]))
+        .map(|pair| (pair[0].id.clone(), pair[1].id.clone()))
+        .collect();
+    let mut least = 1;
+    let mut raised: Vec<(TaskId, u8)> = Vec::new();
+    for phase in phases.split_last().map_or(&[][..], |(_, before)| before) {
+        let own = intensity(&scope, phase);
+        if own < least {
+            let leaves = scope.tree.leaves(&phase.id);
+            raised.extend(leaves.iter().map(|leaf| (leaf.id.clone(), least)));
+        }
+        least = least.max(own);
+    }
+    edit(plan, |sketch| {
+        for (from, to) in &pairs {
+            sketch.chain(from, to);
+            changed.extend([from.clone(), to.clone()]);
+        }
+        for (id, level) in raised {
+            sketch.node_mut(&id)?.intensity = level;
+            changed.push(id);
+        }
+        (!changed.is_empty()).then(|| Change::new(Relink, changed, "chained the phases"))
+    })
+}
+
+/// G232: a practice task that takes 40 % of the phase, the rest giving way.
+pub(super) fn add_practice(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change> {
+    let scope = plan.scope();
+    let phase = scope.tree.get(id).filter(|phase| !has_practice(&scope, phase))?;
+    if !phase.node_type.may_hold(NodeType::Task) {
+        return None;
+    }
+    let title = format!("Practise {}", super::super::artifacts::title(phase));
+    let id = id.clone();
+    edit(plan, |sketch| {
+        let leaves: Vec<TaskId> = ids(&sketch.tree().leaves(&id));
+        let total = sketch.tree().minutes(&id);
+        let mut left = 0_u32;
+        for leaf in leaves.iter().filter(|leaf| **leaf != id) {
+            if let Some(minutes) =
+                sketch.node_mut(leaf)?.estimate_minutes.as_mut().filter(|one| **one > 0)
+            {
+                *minutes = (*minutes / 25 * 15 + *minutes % 25 * 3 / 5).max(1);
+                left = left.saturating_add(*minutes);
+            }
+        }
+        let practice = add_task(sketch, &id, &title, Role::Practice)?;
+        let minutes = total.saturating_sub(left);
+        if minutes > 0 {
+            sketch.node_mut(&practice)?.estimate_minutes = Some(minutes);
+        }
+        Some(Change::new(Add, vec![practice], "added practice"))
+    })
+}
+
+/// G233: the first week that grows too fast is cut to its limit, in steps of 5 minutes.
+pub(super) fn cap_growth(plan: &mut PlanArtifacts) -> Option<Change> {
+    let scope = plan.scope();
+    let jumps = growth(&scope);
+    let jump = jumps.first()?;
+    let load =
+        u64::from(jump.leaves.iter().fold(0_u32, |sum, leaf| sum.saturating_add(leaf.minutes())));
+    let limit = u64::from(jump.limit);
+    let cut: Vec<(TaskId, u32)> = jump
+        .leaves
+        .iter()
+        .map(|leaf| {
+            let minutes = u64::from(leaf.minutes()) * limit / load.max(1);
+            (leaf.id.clone(), u32::try_from(minutes).unwrap_or(u32::MAX).max(1))
+        })
+        .map(|(id, minutes)| (id, if minutes > 5 { minutes / 5 * 5 } else { minutes }))
+        .collect();
+    edit(plan, |sketch| {
+        for (id, minutes) in &cut {
+            sketch.node_mut(id)?.estimate_minutes = Some(*minutes);
+        }
+        let ids = cut.into_iter().map(|(id, _)| id).collect();
+        Some(Change::new(ReEstimate, ids, "capped the growth at 10 %"))
+    })
+}

@@ -1,0 +1,73 @@
+//! The grammar of plans: what an outline, a roadmap and a schedule must hold to, and how a broken rule is mended.
+//!
+//! The rules are data in [`RULES`]; each has one small function that finds what breaks it, and a mechanical [`fix`]
+//! where the remedy needs no judgement. Nothing here drafts a plan, and a fix changes no more than its rule asks for.
+
+mod artifacts;
+mod fix;
+mod links;
+mod outcome;
+mod pattern;
+mod roadmap;
+mod schedule;
+mod shapes;
+mod structure;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use artifacts::{PlanArtifacts, Surroundings};
+pub use fix::{fix, repair};
+pub use outcome::{Outcome, Stage, outcome};
+pub use pattern::{check_pattern_name, nearest_pattern};
+pub use roadmap::{capacity, weekly_capacity};
+pub use shapes::WEEK_TAG;
+pub use table::{RULES, Rule, RuleSeverity, explain, is_infeasible, rule};
+
+use artifacts::Scope;
+
+use planwright_model::Violation;
+
+/// The rules of an outline: its tree, its links as far as they are drawn, and its pattern.
+pub fn validate_outline(plan: &PlanArtifacts) -> Vec<Violation> {
+    tree_rules(&plan.outline_scope())
+}
+
+/// The rules of a roadmap, and those of the outline applied to its nodes. Without a roadmap, those of the outline.
+pub fn validate_roadmap(plan: &PlanArtifacts) -> Vec<Violation> {
+    let (Some(scope), Some(roadmap)) = (plan.roadmap_scope(), plan.roadmap.as_ref()) else {
+        return validate_outline(plan);
+    };
+    let mut found = tree_rules(&scope);
+    roadmap::check(&scope, roadmap, &mut found);
+    found
+}
+
+/// The rules of a schedule. Those of outline and roadmap are not looked at again.
+pub fn validate_schedule(plan: &PlanArtifacts) -> Vec<Violation> {
+    let mut found = Vec::new();
+    if let (Some(scope), Some(schedule)) = (plan.roadmap_scope(), plan.schedule.as_ref()) {
+        schedule::check(&scope, schedule, &mut found);
+    }
+    found
+}
+
+/// The rules of one stage.
+pub fn validate(stage: Stage, plan: &PlanArtifacts) -> Vec<Violation> {
+    match stage {
+        Stage::Outline => validate_outline(plan),
+        Stage::Roadmap => validate_roadmap(plan),
+        Stage::Schedule => validate_schedule(plan),
+    }
+}
+
+fn tree_rules(scope: &Scope<'_>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    structure::check(scope, &mut found);
+    if !scope.nodes.is_empty() {
+        links::check(scope, &mut found);
+        pattern::check(scope, &mut found);
+        shapes::check(scope, &mut found);
+    }
+    found
+}

@@ -1,0 +1,161 @@
+//! Rules about the choice of pattern: a known name, a reasoned proposal, one pattern everywhere, moments to look back
+//! (G201 to G204).
+
+use super::artifacts::{Scope, title};
+use super::table::broken;
+use crate::plan_file::shown;
+use planwright_model::pattern::is_subtype_name;
+use planwright_model::{
+    Frequency, NodeType, PatternSpec, PatternType, PlanContext, PlanNode, Recurrence, Violation,
+};
+use planwright_text::nearest;
+
+/// How many characters the reason for a new subtype may have.
+const RFC_CHARS: std::ops::RangeInclusive<usize> = 20..=600;
+/// A transformation looks back at least this often.
+const WEEKS_PER_REVIEW: f64 = 13.0;
+
+pub(super) fn check(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    unknown_names(scope, found);
+    unreasoned_proposal(scope, found);
+    two_patterns(scope, found);
+    no_looking_back(scope, found);
+}
+
+/// G201 for a name as it was written, before it becomes a [`PatternType`].
+pub fn check_pattern_name(name: &str) -> Option<Violation> {
+    if PatternType::from_name(name).is_some() {
+        return None;
+    }
+    let values = [("x", &*shown(name)), ("nearest", nearest_pattern(name).as_str())];
+    Some(broken("G201", [], &values))
+}
+
+/// The pattern whose name is nearest, else the one that a word of the name points to.
+pub fn nearest_pattern(name: &str) -> PatternType {
+    let name = name.trim().to_lowercase().replace([' ', '-'], "_");
+    let by_spelling = nearest(&name, PatternType::ALL.iter().map(|pattern| pattern.as_str()));
+    by_spelling.and_then(PatternType::from_name).unwrap_or_else(|| by_word(&name))
+}
+
+fn by_word(name: &str) -> PatternType {
+    const WORDS: [(&[&str], PatternType); 4] = [
+        (&["hybrid", "sprint", "series"], PatternType::HybridProjectCycle),
+        (
+            &["arc", "learn", "train", "progress", "accumul"],
+            PatternType::ProgressiveAccumulationArc,
+        ),
+        (&["cycl", "recur", "routine", "habit", "repeat"], PatternType::RecurringCycle),
+        (&["strateg", "transform", "change"], PatternType::StrategicTransformation),
+    ];
+    let hit = WORDS.iter().find(|(words, _)| words.iter().any(|word| name.contains(word)));
+    hit.map_or(PatternType::MilestoneProject, |(_, pattern)| *pattern)
+}
+
+/// G201 where only an older file's name says which pattern is meant.
+fn unknown_names(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    let Some(roadmap) = scope.plan.roadmap.as_ref() else { return };
+    if roadmap.pattern.is_some() || roadmap.context.pattern.is_some() {
+        return;
+    }
+    let name = roadmap.legacy_pattern_type.as_ref().or(roadmap.context.pattern_type.as_ref());
+    found.extend(name.and_then(|name| check_pattern_name(name)));
+}
+
+/// Whether a proposed subtype has all that a person needs to judge it.
+pub(super) fn is_reasoned(spec: &PatternSpec) -> bool {
+    let Some(name) = spec.proposed_name() else { return true };
+    let rfc = spec.rfc.as_deref().map_or(0, |rfc| rfc.trim().chars().count());
+    let source = spec.source_pattern.as_deref().is_some_and(|source| !source.trim().is_empty());
+    is_subtype_name(name) && source && RFC_CHARS.contains(&rfc)
+}
+
+/// G202.
+fn unreasoned_proposal(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    let Some(spec) = scope.pattern.as_ref().filter(|spec| spec.proposed_name().is_some()) else {
+        return;
+    };
+    if !scope.plan.surroundings.allow_proposals || !is_reasoned(spec) {
+        let source = spec.source_pattern.as_deref().unwrap_or(spec.pattern_type.as_str());
+        found.push(broken("G202", [], &[("source_pattern", &shown(source))]));
+    }
+}
+
+/// G203.
+fn two_patterns(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    let outline = &scope.plan.outline;
+    let mut patterns = vec![outline.plan_context.pattern.clone(), outline.pattern.clone()];
+    patterns.extend(scope.plan.roadmap.as_ref().map(planwright_model::Roadmap::effective_pattern));
+    let same = |pair: &[Option<PatternSpec>]| match (&pair[0], &pair[1]) {
+        (Some(one), Some(other)) => one.names_same(other),
+        (one, other) => one.is_none() && other.is_none(),
+    };
+    if !patterns.windows(2).all(same) {
+        found.push(broken("G203", [], &[]));
+    }
+}
+
+/// The length of the plan in weeks, from its deadline or its stated horizon.
+pub(super) fn weeks(context: &PlanContext) -> Option<f64> {
+    let limits = &context.constraints;
+    let by_deadline = limits.deadline.and_then(|deadline| {
+        let days = deadline.date().since(limits.start).ok()?.get_days();
+        (days >= 0).then(|| f64::from(days + 1) / 7.0)
+    });
+    by_deadline.or_else(|| limits.horizon_weeks.map(f64::from))
+}
+
+/// The nodes in which G204 wants a moment to look back and finds none.
+pub(super) fn without_looking_back<'a>(scope: &Scope<'a>) -> Vec<&'a PlanNode> {
+    let pattern = scope.pattern.as_ref().map(|spec| spec.pattern_type);
+    let wanted = |node: &&PlanNode| {
+        node.node_type == NodeType::Cycle
+            || (node.node_type == NodeType::Phase
+                && pattern == Some(PatternType::ProgressiveAccumulationArc))
+    };
+    let mut lacking: Vec<&PlanNode> =
+        scope.nodes.iter().filter(wanted).filter(|node| !looks_back_in(scope, node)).collect();
+    if pattern == Some(PatternType::StrategicTransformation) && !reviews_often(scope) {
+        lacking.extend(scope.tree.get(scope.root_id));
+    }
+    lacking
+}
+
+/// Below the node, or beside it where it repeats on its own.
+fn looks_back_in(scope: &Scope<'_>, node: &PlanNode) -> bool {
+    let below = scope.tree.subtree(&node.id).iter().any(|node| node.role.looks_back());
+    let beside = node.parent_id.as_ref().is_some_and(|parent| {
+        let mut siblings = scope.tree.children(parent);
+        siblings.any(|sibling| sibling.role.looks_back() && sibling.recurrence.is_some())
+    });
+    below || (beside && node.node_type == NodeType::Cycle)
+}
+
+fn reviews_often(scope: &Scope<'_>) -> bool {
+    let reviews: Vec<&PlanNode> =
+        scope.nodes.iter().filter(|node| node.role.looks_back()).collect();
+    let needed = weeks(scope.context()).map_or(1.0, |weeks| (weeks / WEEKS_PER_REVIEW).floor());
+    reviews.len() as f64 >= needed
+        || reviews
+            .iter()
+            .filter_map(|node| node.recurrence.as_ref())
+            .any(|recurrence| period_weeks(recurrence) <= WEEKS_PER_REVIEW)
+}
+
+fn period_weeks(recurrence: &Recurrence) -> f64 {
+    let unit = match recurrence.freq {
+        Frequency::Daily => 1.0 / 7.0,
+        Frequency::Weekly => 1.0,
+        Frequency::Monthly => 52.0 / 12.0,
+        Frequency::Quarterly => 13.0,
+        Frequency::Yearly => 52.0,
+    };
+    unit * f64::from(recurrence.interval.max(1))
+}
+
+/// G204.
+fn no_looking_back(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    for node in without_looking_back(scope) {
+        found.push(broken("G204", [node.id.clone()], &[("title", &title(node))]));
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether blocks stay within the person's hours and limits (G405).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use planwright_model::{IsoWeek, PatternType, Schedule, ScheduledBlock, TaskId, Violation};
+
+use super::super::artifacts::{Scope, title_of};
+use super::super::table::broken;
+use super::timing::Timing;
+use super::{block_minutes, repetition};
+
+/// Whether the person put the block where it is: locked, or repeating at a stated time.
+fn is_wished(scope: &Scope<'_>, block: &ScheduledBlock) -> bool {
+    let recurrence = repetition::recurrence_of(scope, &block.plan_node_id);
+    block.locked || recurrence.is_some_and(|recurrence| recurrence.at_local.is_some())
+}
+
+/// The blocks, by their place in the schedule, that lie outside working time or go beyond a cap.
+pub(crate) fn over_limits(
+    scope: &Scope<'_>,
+    schedule: &Schedule,
+    timing: &Timing<'_>,
+) -> Vec<usize> {
+    let mut over: BTreeSet<usize> = BTreeSet::new();
+    let movable = |index: &usize| !is_wished(scope, &schedule.blocks[*index]);
+    over.extend((0..schedule.blocks.len()).filter(|&index| {
+        let block = &schedule.blocks[index];
+        let working = timing.calendar.working_between(block.start.at, block.end.at);
+        block.end.at > block.start.at && working != u64::from(block_minutes(block))
+    }));
+    // Side by side there is no sum of one person's day.
+    let shared = scope.plan.roadmap.as_ref().is_some_and(|roadmap| !roadmap.resources.is_empty());
+    if !shared {
+        let date = |block: &ScheduledBlock| timing.calendar.local_date(block.start.at);
+        let limits = &scope.context().constraints;
+        over.extend(beyond(schedule, date, limits.max_daily_minutes));
+        let routine = scope
+            .pattern
+            .as_ref()
+            .is_some_and(|spec| spec.pattern_type == PatternType::RecurringCycle);
+        if let Some(weekly) = limits.weekly_minutes.filter(|_| !routine) {
+            over.extend(beyond(schedule, |block| IsoWeek::of(date(block)), weekly));
+        }
+    }
+    over.into_iter().filter(movable).collect()
+}
+
+/// The blocks with which a period goes beyond its cap.
+fn beyond<K: Ord>(
+    schedule: &Schedule,
+    period: impl Fn(&ScheduledBlock) -> K,
+    cap: u32,
+) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..schedule.blocks.len()).collect();
+    order.sort_by_key(|&index| (!schedule.blocks[index].locked, schedule.blocks[index].start.at));
+    let mut used: BTreeMap<K, u32> = BTreeMap::new();
+    let mut over = Vec::new();
+    for index in order {
+        let block = &schedule.blocks[index];
+        let sum = used.entry(period(block)).or_default();
+        *sum = sum.saturating_add(block_minutes(block));
+        if *sum > cap {
+            over.push(index);
+        }
+    }
+    over
+}
+
+/// G405, once for each leaf.
+pub(super) fn check(
+    scope: &Scope<'_>,
+    schedule: &Schedule,
+    timing: &Timing<'_>,
+    found: &mut Vec<Violation>,
+) {
+    let over = over_limits(scope, schedule, timing);
+    let ids: BTreeSet<&TaskId> =
+        over.into_iter().map(|index| &schedule.blocks[index].plan_node_id).collect();
+    for id in ids {
+        found.push(broken("G405", [id.clone()], &[("title", &title_of(scope, id))]));
+    }
+}

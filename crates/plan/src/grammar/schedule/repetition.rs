@@ -1,0 +1,192 @@
+//! Whether what repeats comes round on every date and at the same local time (G408).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use jiff::civil::{Date, Time};
+
+use planwright_model::{Moment, PlanNode, Recurrence, Schedule, ScheduledBlock, TaskId, Violation};
+use planwright_schedule::calendar::{Rule, WorkCalendar};
+
+use super::super::artifacts::{Scope, title};
+use super::super::table::broken;
+use super::timing::Timing;
+
+/// The recurrence that a node follows: its own, else that of the nearest node above it.
+pub(super) fn recurrence_of<'a>(scope: &Scope<'a>, id: &TaskId) -> Option<&'a Recurrence> {
+    let own = scope.tree.get(id).into_iter();
+    own.chain(scope.tree.ancestors(id)).find_map(|node| node.recurrence.as_ref())
+}
+
+/// The leaves that follow a node's own recurrence, and not one of a node between.
+pub(crate) fn followers<'a>(scope: &Scope<'a>, node: &TaskId) -> Vec<&'a PlanNode> {
+    let follows = |leaf: &&'a PlanNode| {
+        let own = scope.tree.get(&leaf.id).into_iter();
+        let nearest =
+            own.chain(scope.tree.ancestors(&leaf.id)).find(|node| node.recurrence.is_some());
+        nearest.is_some_and(|nearest| nearest.id == *node)
+    };
+    scope.tree.leaves(node).into_iter().filter(follows).collect()
+}
+
+pub(super) fn repeats(scope: &Scope<'_>, node: &PlanNode) -> bool {
+    recurrence_of(scope, &node.id).is_some()
+}
+
+/// A repeating node that does not repeat as it should.
+pub(crate) struct Drift<'a> {
+    pub node: &'a PlanNode,
+    /// Dates without an occurrence.
+    pub missing: Vec<Date>,
+    /// Occurrences at another local time than they should be, which is given.
+    pub drifting: Vec<u32>,
+    pub at: Option<Time>,
+}
+
+/// When each occurrence of a node starts.
+fn starts(scope: &Scope<'_>, schedule: &Schedule, node: &PlanNode) -> BTreeMap<u32, Timestamp> {
+    let below: BTreeSet<&TaskId> =
+        followers(scope, &node.id).into_iter().map(|leaf| &leaf.id).collect();
+    let mut starts = BTreeMap::new();
+    for block in schedule.blocks.iter().filter(|block| below.contains(&block.plan_node_id)) {
+        if let Some(occurrence) = block.occurrence {
+            let first = starts.entry(occurrence).or_insert(block.start.at);
+            *first = block.start.at.min(*first);
+        }
+    }
+    starts
+}
+
+/// The dates on which a rule falls within the plan's time, days without working time left out.
+fn expected_dates(
+    scope: &Scope<'_>,
+    schedule: &Schedule,
+    calendar: &WorkCalendar,
+    rule: &Recurrence,
+) -> Vec<Date> {
+    let limits = &scope.context().constraints;
+    let first = calendar.local_date(schedule.horizon_start.at).max(limits.start);
+    let mut last = calendar.local_date(schedule.horizon_end.plus_minutes(-1).at);
+    if let Some(deadline) = limits.deadline {
+        last = last.min(calendar.local_date(deadline.at));
+    } else if let Some(weeks) = limits.horizon_weeks {
+        let days = jiff::Span::new().days(i64::from(weeks) * 7 - 1);
+        last = last.min(limits.start.saturating_add(days));
+    }
+    let works = |date: &Date| {
+        let (from, to) =
+            (calendar.day_start(*date), date.tomorrow().map(|next| calendar.day_start(next)));
+        rule.at_local.is_some() || to.is_ok_and(|to| calendar.working_between(from, to) > 0)
+    };
+    Rule::from(rule).dates(first, last).into_iter().filter(works).collect()
+}
+
+/// The repeating nodes for which G408 does not hold.
+pub(crate) fn drifts<'a>(
+    scope: &Scope<'a>,
+    schedule: &Schedule,
+    timing: &Timing<'_>,
+) -> Vec<Drift<'a>> {
+    let reachable = scope.reachable();
+    let nodes = scope.nodes.iter().filter(|node| reachable.contains(&node.id));
+    let found = nodes.filter_map(|node| {
+        drift(scope, schedule, &timing.calendar, node, node.recurrence.as_ref()?)
+    });
+    found.collect()
+}
+
+fn drift<'a>(
+    scope: &Scope<'a>,
+    schedule: &Schedule,
+    calendar: &WorkCalendar,
+    node: &'a PlanNode,
+    rule: &Recurrence,
+) -> Option<Drift<'a>> {
+    if followers(scope, &node.id).iter().all(|leaf| leaf.minutes() == 0) {
+        return None;
+    }
+    let starts = starts(scope, schedule, node);
+    let dates: BTreeSet<Date> = starts.values().map(|at| calendar.local_date(*at)).collect();
+    let expected = expected_dates(scope, schedule, calendar, rule);
+    // Without a stated day any day of the period will do, so only the number counts.
+    let any_day = rule.by_day.is_empty() && rule.freq != planwright_model::Frequency::Daily;
+    let mut missing: Vec<Date> =
+        expected.iter().copied().filter(|date| !dates.contains(date)).collect();
+    if any_day {
+        missing.truncate(expected.len().saturating_sub(starts.len()));
+    }
+    let local = |at: &Timestamp| calendar.zone().to_datetime(*at).time();
+    let at = rule.at_local.or_else(|| drifted_from(&starts, local));
+    let off = |start: &Timestamp| {
+        at.is_some_and(|at| {
+            !keeps(calendar, *start, at)
+                && !is_displaced(scope, schedule, calendar, node, *start, at)
+        })
+    };
+    let drifting: Vec<u32> =
+        starts.iter().filter(|(_, start)| off(start)).map(|(occurrence, _)| *occurrence).collect();
+    let sound = missing.is_empty() && drifting.is_empty();
+    (!sound).then_some(Drift { node, missing, drifting, at })
+}
+
+/// Whether an instant is what a local time means on its date; a skipped time is moved on by the clock change.
+fn keeps(calendar: &WorkCalendar, start: Timestamp, at: Time) -> bool {
+    let date = calendar.local_date(start);
+    planwright_schedule::calendar::resolve(date.to_datetime(at), calendar.zone()) == start
+}
+
+/// Whether an occurrence comes later on its day because something else has its time; only the clock may not move it.
+fn is_displaced(
+    scope: &Scope<'_>,
+    schedule: &Schedule,
+    calendar: &WorkCalendar,
+    node: &PlanNode,
+    start: Timestamp,
+    at: Time,
+) -> bool {
+    let date = calendar.local_date(start);
+    let wanted = planwright_schedule::calendar::resolve(date.to_datetime(at), calendar.zone());
+    let own = followers(scope, &node.id);
+    let minutes = own.iter().map(|leaf| leaf.minutes()).find(|minutes| *minutes > 0).unwrap_or(0);
+    let wanted = Moment::in_zone(wanted, calendar.zone());
+    let end = wanted.plus_minutes(i64::from(minutes)).at;
+    let busy = |from: Timestamp, to: Timestamp| from < end && to > wanted.at;
+    let is_own = |block: &ScheduledBlock| own.iter().any(|leaf| leaf.id == block.plan_node_id);
+    let around = &scope.plan.surroundings;
+    start > wanted.at
+        && (around.fixed_events.iter().any(|event| busy(event.start.at, event.end.at))
+            || around.other_blocks.iter().any(|block| busy(block.start.at, block.end.at))
+            || schedule
+                .blocks
+                .iter()
+                .any(|block| !is_own(block) && busy(block.start.at, block.end.at)))
+}
+
+/// The local time of the first occurrence, where all keep the same instant of the day and the clocks changed under
+/// them.
+fn drifted_from(
+    starts: &BTreeMap<u32, Timestamp>,
+    local: impl Fn(&Timestamp) -> Time,
+) -> Option<Time> {
+    let first = local(starts.values().next()?);
+    let of_day = |at: &Timestamp| at.as_second().rem_euclid(86_400);
+    let same_instant = starts.values().map(of_day).collect::<BTreeSet<_>>().len() == 1;
+    (same_instant && starts.values().any(|at| local(at) != first)).then_some(first)
+}
+
+/// G408.
+pub(super) fn check(
+    scope: &Scope<'_>,
+    schedule: &Schedule,
+    timing: &Timing<'_>,
+    found: &mut Vec<Violation>,
+) {
+    for drift in drifts(scope, schedule, timing) {
+        let time = drift.at.filter(|_| !drift.drifting.is_empty() || drift.missing.is_empty());
+        let when = time.map(|at| at.strftime("%H:%M").to_string());
+        let date = || drift.missing.first().map_or_else(String::new, ToString::to_string);
+        let t = when.unwrap_or_else(date);
+        let values = [("title", &*title(drift.node)), ("t", &*t)];
+        found.push(broken("G408", [drift.node.id.clone()], &values));
+    }
+}

@@ -1,0 +1,201 @@
+//! Rules about the tree: one goal on top, everything attached, every container with something to do (G101 to G109).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::artifacts::{Scope, title};
+use super::table::broken;
+use planwright_model::{NodeType, PlanNode, TaskId, Violation};
+
+pub(super) fn check(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    nothing_to_plan(scope, found);
+    if scope.nodes.is_empty() {
+        return;
+    }
+    no_root(scope, found);
+    several_goals(scope, found);
+    misplaced_goals(scope, found);
+    detached(scope, found);
+    parent_loops(scope, found);
+    wrong_levels(scope, found);
+    shared_positions(scope, found);
+    wrong_kinds(scope, found);
+    without_action(scope, found);
+}
+
+/// G101.
+fn nothing_to_plan(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    if scope.nodes.is_empty() || scope.context().goal_text.trim().is_empty() {
+        found.push(broken("G101", [], &[]));
+    }
+}
+
+/// G102.
+fn no_root(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    if !scope.tree.contains(scope.root_id) {
+        found.push(broken("G102", [], &[]));
+    }
+}
+
+/// The nodes that stand at the top on their own. One with a parent is misplaced (G104), not a goal of its own.
+pub(super) fn top_nodes<'a>(nodes: &'a [PlanNode]) -> Vec<&'a PlanNode> {
+    let mut seen = BTreeSet::new();
+    let top =
+        nodes.iter().filter(|node: &&'a PlanNode| node.level == 1 && node.parent_id.is_none());
+    top.filter(|node| seen.insert(&node.id)).collect()
+}
+
+/// G103.
+fn several_goals(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    let top = top_nodes(scope.nodes);
+    if top.len() < 2 {
+        return;
+    }
+    let kept = top.iter().find(|node| node.id == *scope.root_id).unwrap_or(&top[0]);
+    let ids = top.iter().map(|node| node.id.clone());
+    let values = [("n", &*top.len().to_string()), ("title", &*title(kept))];
+    found.push(broken("G103", ids, &values));
+}
+
+/// Whether G104 holds of a node.
+pub(super) fn is_misplaced(node: &PlanNode, root_id: &TaskId) -> bool {
+    let top = node.level == 1 || node.id == *root_id;
+    if top {
+        node.node_type != NodeType::Goal || node.parent_id.is_some()
+    } else {
+        node.node_type == NodeType::Goal
+    }
+}
+
+/// G104.
+fn misplaced_goals(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    for node in scope.nodes.iter().filter(|node| is_misplaced(node, scope.root_id)) {
+        found.push(broken("G104", [node.id.clone()], &[("title", &title(node))]));
+    }
+}
+
+/// Whether a node below the root has no parent that exists.
+pub(super) fn is_detached(scope: &Scope<'_>, node: &PlanNode) -> bool {
+    match &node.parent_id {
+        Some(parent) => !scope.tree.contains(parent),
+        None => node.level != 1 && node.id != *scope.root_id,
+    }
+}
+
+/// G105.
+fn detached(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    let mut seen = BTreeSet::new();
+    for node in scope.nodes {
+        let repeated = !seen.insert(&node.id);
+        if repeated || is_detached(scope, node) {
+            found.push(broken("G105", [node.id.clone()], &[("title", &title(node))]));
+        }
+    }
+}
+
+/// Every loop of parents, each as the ids on it.
+pub(super) fn loops_of_parents<'a>(scope: &Scope<'a>) -> Vec<Vec<&'a TaskId>> {
+    let mut done: BTreeSet<&TaskId> = BTreeSet::new();
+    let mut loops = Vec::new();
+    for node in scope.nodes {
+        let mut path: Vec<&TaskId> = Vec::new();
+        let mut on_path: BTreeMap<&TaskId, usize> = BTreeMap::new();
+        let mut next = scope.tree.get(&node.id);
+        while let Some(current) = next.filter(|current| !done.contains(&current.id)) {
+            if let Some(&start) = on_path.get(&current.id) {
+                loops.push(path[start..].to_vec());
+                break;
+            }
+            on_path.insert(&current.id, path.len());
+            path.push(&current.id);
+            next = scope.tree.parent(current);
+        }
+        done.extend(path);
+    }
+    loops
+}
+
+/// G106.
+fn parent_loops(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    for ids in loops_of_parents(scope) {
+        let listed = ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", ");
+        found.push(broken("G106", ids.into_iter().cloned(), &[("ids", &listed)]));
+    }
+}
+
+/// The level that a node's place asks for, if its place is known.
+fn expected_level(scope: &Scope<'_>, node: &PlanNode) -> Option<u8> {
+    if node.id == *scope.root_id && node.parent_id.is_none() {
+        return Some(1);
+    }
+    scope.tree.parent(node).map(|parent| parent.level.saturating_add(1))
+}
+
+/// G107, levels.
+fn wrong_levels(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    for node in scope.nodes {
+        let Some(expected) = expected_level(scope, node).filter(|level| *level != node.level)
+        else {
+            continue;
+        };
+        let message =
+            format!("\"{}\" is at level {}, expected {expected}.", title(node), node.level);
+        found.push(level_violation(node, message));
+    }
+}
+
+/// G107, positions.
+fn shared_positions(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    let mut taken = BTreeSet::new();
+    for node in scope.nodes {
+        let Some(parent) = &node.parent_id else { continue };
+        if !taken.insert((parent, &node.stream, node.position)) {
+            let message = format!("\"{}\" shares position {}.", title(node), node.position);
+            found.push(level_violation(node, message));
+        }
+    }
+}
+
+fn level_violation(node: &PlanNode, message: String) -> Violation {
+    Violation { message, ..broken("G107", [node.id.clone()], &[]) }
+}
+
+/// Whether a node's kind may stand where it is. Phases and cycles may alternate once on the way down.
+pub(super) fn kind_allowed(scope: &Scope<'_>, node: &PlanNode) -> bool {
+    let Some(parent) = scope.tree.parent(node) else { return true };
+    if !parent.node_type.may_hold(node.node_type) {
+        return false;
+    }
+    let alternates = |above: NodeType, below: NodeType| {
+        use NodeType::{Cycle, Phase};
+        matches!((above, below), (Phase, Cycle) | (Cycle, Phase))
+    };
+    if !alternates(parent.node_type, node.node_type) {
+        return true;
+    }
+    let mut chain = vec![parent];
+    chain.extend(scope.tree.ancestors(&parent.id));
+    !chain.windows(2).any(|pair| alternates(pair[1].node_type, pair[0].node_type))
+}
+
+/// G108. A goal below the top is left to G104.
+fn wrong_kinds(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    let below = scope.nodes.iter().filter(|node| node.node_type != NodeType::Goal);
+    for node in below.filter(|node| !kind_allowed(scope, node)) {
+        let parent = scope.tree.parent(node).map_or("goal", |parent| parent.node_type.as_str());
+        let values = [("child", node.node_type.as_str()), ("parent", parent)];
+        found.push(broken("G108", [node.id.clone()], &values));
+    }
+}
+
+/// Whether a goal or container has no task anywhere below it.
+pub(super) fn is_idle(scope: &Scope<'_>, node: &PlanNode) -> bool {
+    let is_task = |below: &&PlanNode| below.node_type == NodeType::Task;
+    node.node_type.is_container() && !scope.tree.subtree(&node.id).iter().any(is_task)
+}
+
+/// G109.
+fn without_action(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+    for node in scope.nodes.iter().filter(|node| is_idle(scope, node)) {
+        found.push(broken("G109", [node.id.clone()], &[("title", &title(node))]));
+    }
+}

@@ -1,0 +1,285 @@
+//! Suggests links between tasks that state none. Nothing is added in silence: every suggestion carries its reasons,
+//! can be shown and can be refused.
+
+use std::collections::BTreeSet;
+
+use crate::graph::lists::{self, Separators};
+use planwright_model::{ExitCriterion, Link, LinkOrigin, TaskId, TaskNode};
+
+/// The score from which a link is suggested, in tenths.
+const ENOUGH: u32 = 6;
+/// Larger lists are not guessed at.
+const MAX_TASKS: usize = 500;
+/// Words that say that something else comes first. "based" stands for "based on".
+const CUES: [&str; 3] = ["after", "based", "using"];
+/// How many words after a cue may pass before the noun.
+const REACH: usize = 4;
+/// Words that carry no subject of their own.
+const STOP: [&str; 41] = [
+    "about", "after", "again", "against", "also", "and", "based", "before", "between", "each",
+    "every", "for", "from", "into", "its", "more", "most", "new", "next", "old", "once", "only",
+    "other", "over", "that", "the", "their", "them", "then", "these", "this", "those", "through",
+    "using", "when", "where", "which", "will", "with", "within", "your",
+];
+
+/// A link that the tasks' words suggest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suggestion {
+    /// The task that would wait.
+    pub successor: TaskId,
+    /// Finish to start, origin `inferred`.
+    pub link: Link,
+    /// At least 0.6.
+    pub score: f64,
+    /// What spoke for it, in words.
+    pub reasons: Vec<String>,
+}
+
+/// Suggests links where no task states any. A link that would close a loop with better ones is left out.
+pub fn infer(tasks: &[TaskNode]) -> Vec<Suggestion> {
+    let stated = tasks.iter().any(|task| !task.dependencies.is_empty());
+    if stated || tasks.len() > MAX_TASKS {
+        return Vec::new();
+    }
+    let words: Vec<Words> = tasks.iter().map(Words::of).collect();
+    let mut found = Vec::new();
+    for (to, successor) in words.iter().enumerate() {
+        for (from, predecessor) in words.iter().enumerate().filter(|(from, _)| *from != to) {
+            let (score, reasons) = predecessor.before(successor, from < to);
+            if score >= ENOUGH {
+                found.push((score, from, to, reasons));
+            }
+        }
+    }
+    found.sort_by_key(|(score, from, to, _)| (std::cmp::Reverse(*score), *to, *from));
+    let mut reach = Reach::new(tasks.len());
+    found.retain(|(_, from, to, _)| reach.add(*from, *to));
+    found.sort_by_key(|(_, from, to, _)| (*to, *from));
+    found
+        .into_iter()
+        .map(|(score, from, to, reasons)| Suggestion {
+            successor: tasks[to].id.clone(),
+            link: Link {
+                origin: LinkOrigin::Inferred,
+                ..Link::finish_to_start(tasks[from].id.clone())
+            },
+            score: f64::from(score) / 10.0,
+            reasons,
+        })
+        .collect()
+}
+
+/// Adds the suggestions that were not refused.
+pub fn accept(tasks: &mut [TaskNode], suggestions: &[Suggestion]) {
+    for task in tasks {
+        let own = suggestions.iter().filter(|suggestion| suggestion.successor == task.id);
+        task.dependencies.extend(own.map(|suggestion| suggestion.link.clone()));
+    }
+}
+
+/// What a task talks about.
+struct Words {
+    all: Vec<String>,
+    /// Words that name things: long enough, no verb at the start, no stop word.
+    nouns: BTreeSet<String>,
+    /// What the task says it makes, each as its words.
+    produces: Vec<Vec<String>>,
+    id: String,
+}
+
+impl Words {
+    fn of(task: &TaskNode) -> Self {
+        let all = split(&task.description);
+        // A description begins with what to do; what it is about follows.
+        let nouns = all.iter().skip(1).filter(|word| is_noun(word)).cloned().collect();
+        let produces =
+            produced(task).into_iter().map(|name| split(&name)).filter(|name| !name.is_empty());
+        Self { nouns, produces: produces.collect(), all, id: task.id.to_string() }
+    }
+
+    /// How much speaks for this task coming before another, in tenths, and why.
+    fn before(&self, successor: &Self, listed_first: bool) -> (u32, Vec<String>) {
+        let (mut score, mut reasons) = (0, Vec::new());
+        let named = self
+            .produces
+            .iter()
+            .find(|name| successor.all.windows(name.len()).any(|window| window == name.as_slice()));
+        if let Some(name) = named {
+            score += 5;
+            reasons.push(format!("it names \"{}\", which {} produces", name.join(" "), self.id));
+        }
+        if let Some((cue, noun)) = successor.cue_for(&self.nouns) {
+            score += 4;
+            reasons.push(format!("it says \"{cue}\" and \"{noun}\""));
+        }
+        if let (true, Some(noun)) = (listed_first, self.nouns.intersection(&successor.nouns).next())
+        {
+            score += 2;
+            reasons.push(format!("it is listed later and shares \"{noun}\""));
+        }
+        (score, reasons)
+    }
+
+    /// A cue that is followed by one of the nouns.
+    fn cue_for<'n>(&self, nouns: &'n BTreeSet<String>) -> Option<(&str, &'n str)> {
+        self.all.iter().enumerate().filter(|(_, word)| CUES.contains(&word.as_str())).find_map(
+            |(at, cue)| {
+                let after = self.all[at + 1..].iter().take(REACH);
+                let mut hits = after.filter_map(|word| nouns.get(word));
+                hits.next().map(|noun| (cue.as_str(), noun.as_str()))
+            },
+        )
+    }
+}
+
+/// Lower-case words, plurals taken for their singular.
+fn split(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(singular).collect()
+}
+
+fn singular(word: &str) -> String {
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() >= 3 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+fn is_noun(word: &str) -> bool {
+    word.chars().count() >= 3 && !STOP.contains(&word) && !word.chars().all(char::is_numeric)
+}
+
+/// What a task makes: `metadata.produces`, and files whose existence ends it.
+fn produced(task: &TaskNode) -> Vec<String> {
+    let mut names = match task.metadata.get("produces") {
+        Some(serde_json::Value::String(text)) => lists::split(text, Separators::Plain),
+        Some(serde_json::Value::Array(items)) => {
+            items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+        }
+        _ => Vec::new(),
+    };
+    names.extend(task.exit_criteria.iter().filter_map(|criterion| match criterion {
+        ExitCriterion::FileExists { path, .. } => Some(path.clone()),
+        _ => None,
+    }));
+    names
+}
+
+/// Which tasks lead to which, kept closed under steps.
+struct Reach {
+    leads_to: Vec<Vec<bool>>,
+}
+
+impl Reach {
+    fn new(count: usize) -> Self {
+        Self { leads_to: vec![vec![false; count]; count] }
+    }
+
+    /// Adds a link, unless it would close a loop.
+    fn add(&mut self, from: usize, to: usize) -> bool {
+        if from == to || self.leads_to[to][from] {
+            return false;
+        }
+        if !self.leads_to[from][to] {
+            let mut behind = self.leads_to[to].clone();
+            behind[to] = true;
+            for before in 0..self.leads_to.len() {
+                if before == from || self.leads_to[before][from] {
+                    for (reached, more) in self.leads_to[before].iter_mut().zip(&behind) {
+                        *reached |= more;
+                    }
+                }
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::graph::resolve;
+
+    fn task(id: &str, description: &str, produces: &[&str]) -> TaskNode {
+        let mut task = TaskNode::new(id, description);
+        if !produces.is_empty() {
+            task.metadata.insert("produces".into(), json!(produces));
+        }
+        task
+    }
+
+    fn links(tasks: &[TaskNode]) -> Vec<String> {
+        let show =
+            |found: &Suggestion| format!("{}→{} {}", found.link.task, found.successor, found.score);
+        infer(tasks).iter().map(show).collect()
+    }
+
+    #[test]
+    fn a_product_named_later_in_the_list_is_enough() {
+        let tasks = [
+            task("a", "Collect survey answers", &["survey report"]),
+            task("b", "Summarise the survey reports", &[]),
+        ];
+        assert_eq!(links(&tasks), ["a→b 0.7"]);
+        let found = &infer(&tasks)[0];
+        assert_eq!(found.link.origin, LinkOrigin::Inferred);
+        assert_eq!(
+            found.reasons,
+            [
+                "it names \"survey report\", which a produces",
+                "it is listed later and shares \"survey\""
+            ]
+        );
+    }
+
+    #[test]
+    fn a_cue_with_a_noun_needs_the_order_of_the_list() {
+        let tasks = [
+            task("a", "Freeze the interface", &[]),
+            task("b", "Port the tests after the interface is frozen", &[]),
+        ];
+        assert_eq!(links(&tasks), ["a→b 0.6"]);
+        let swapped = [tasks[1].clone(), tasks[0].clone()];
+        assert_eq!(links(&swapped), [""; 0], "0.4 alone is not enough");
+    }
+
+    #[test]
+    fn declared_links_are_never_added_to() {
+        let mut tasks = [task("a", "Make a plan", &["plan"]), task("b", "Use the plan", &[])];
+        tasks[1].dependencies = vec![Link::finish_to_start("a")];
+        assert_eq!(links(&tasks), [""; 0]);
+    }
+
+    #[test]
+    fn a_link_that_would_close_a_loop_is_left_out() {
+        let tasks = [
+            task("a", "Write the guide using the index", &["guide"]),
+            task("b", "Write the index using the guide", &["index"]),
+        ];
+        assert_eq!(links(&tasks), ["a→b 1.1"]);
+        let mut accepted = tasks.to_vec();
+        accept(&mut accepted, &infer(&tasks));
+        assert_eq!(accepted[1].dependencies.len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn suggestions_never_close_a_loop(
+            words in prop::collection::vec(prop::collection::vec(0usize..8, 1..6), 1..12),
+        ) {
+            let vocabulary = ["write", "guide", "index", "after", "using", "report", "based", "plan"];
+            let mut tasks: Vec<TaskNode> = words.iter().enumerate().map(|(index, words)| {
+                let text: Vec<_> = words.iter().map(|word| vocabulary[*word]).collect();
+                task(&format!("t{index}"), &text.join(" "), &[vocabulary[words[0]]])
+            }).collect();
+            let suggestions = infer(&tasks);
+            accept(&mut tasks, &suggestions);
+            prop_assert!(resolve(&tasks, |_| true).is_ok());
+            prop_assert!(suggestions.iter().all(|found| found.score >= 0.6 && !found.reasons.is_empty()));
+        }
+    }
+}

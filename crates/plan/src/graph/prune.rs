@@ -1,0 +1,102 @@
+//! Takes out links that cannot hold: to unknown tasks, to the task itself, or stated twice.
+
+use std::collections::HashSet;
+
+use super::intern::{IdTable, Signature};
+use planwright_model::{Link, Normalization, TaskNode};
+use planwright_text::nearest;
+
+/// How many missing ids get a suggestion. A file full of them is not a slip of the finger.
+const SUGGESTIONS: usize = 20;
+
+/// Prunes the links of tasks and reports each one, with the nearest id where one is near.
+pub fn prune_missing(tasks: &mut [TaskNode]) -> Vec<Normalization> {
+    let mut report = Vec::new();
+    let known: Vec<bool> = known_links(tasks);
+    let mut next = known.into_iter();
+    let mut missing: Vec<(usize, Link)> = Vec::new();
+    for (index, task) in tasks.iter_mut().enumerate() {
+        let own = task.id.clone();
+        let mut seen = HashSet::new();
+        task.dependencies.retain(|link| {
+            let known = next.next().unwrap_or(false);
+            let entry = |code: &str, detail: String| Normalization {
+                code: code.to_owned(),
+                task_id: Some(own.clone()),
+                detail,
+            };
+            if link.task == own {
+                report.push(entry("self_dependency", format!("{own} cannot wait for itself")));
+            } else if !known {
+                missing.push((index, link.clone()));
+            } else if !seen.insert((link.task.clone(), link.kind)) {
+                report.push(entry(
+                    "dependency_repeated",
+                    format!("the link to {} is stated twice", link.task),
+                ));
+            } else {
+                return true;
+            }
+            false
+        });
+    }
+    report.extend(missing.iter().enumerate().map(|(position, (index, link))| {
+        let near = (position < SUGGESTIONS)
+            .then(|| nearest(link.task.as_str(), tasks.iter().map(|task| task.id.as_str())))
+            .flatten();
+        Normalization {
+            code: "dependency_missing".to_owned(),
+            task_id: Some(tasks[*index].id.clone()),
+            detail: missing_detail(link.task.as_str(), near),
+        }
+    }));
+    report
+}
+
+/// How a pruned link reads, in reports and on the approval card.
+fn missing_detail(id: &str, near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("there is no task {id}; the nearest is {near}"),
+        None => format!("there is no task {id}"),
+    }
+}
+
+/// For every link in order, whether it names a task of the list.
+fn known_links(tasks: &[TaskNode]) -> Vec<bool> {
+    let id_at = |index: usize| tasks[index].id.as_str();
+    let mut ids = IdTable::with_capacity(tasks.len());
+    for task in tasks {
+        ids.push(task.id.as_str(), Signature::of(task.id.as_str()), id_at);
+    }
+    let links = tasks.iter().flat_map(|task| &task.dependencies);
+    links
+        .map(|link| link.task.as_str())
+        .map(|id| ids.get(id, Signature::of(id), id_at).is_some())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_that_cannot_hold_are_pruned_and_named() {
+        let mut tasks = [TaskNode::new("build", "x"), TaskNode::new("docs", "x")];
+        tasks[1].dependencies =
+            ["biuld", "docs", "build", "build", "elsewhere"].map(Link::finish_to_start).into();
+        let report = prune_missing(&mut tasks);
+        let entries: Vec<_> =
+            report.iter().map(|entry| (entry.code.as_str(), entry.detail.as_str())).collect();
+        assert_eq!(
+            entries,
+            [
+                ("self_dependency", "docs cannot wait for itself"),
+                ("dependency_repeated", "the link to build is stated twice"),
+                ("dependency_missing", "there is no task biuld; the nearest is build"),
+                ("dependency_missing", "there is no task elsewhere"),
+            ]
+        );
+        assert_eq!(tasks[1].dependencies, [Link::finish_to_start("build")]);
+        assert!(prune_missing(&mut tasks).is_empty());
+    }
+}

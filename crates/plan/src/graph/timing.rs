@@ -1,0 +1,208 @@
+//! Depth, earliest and latest starts, and the critical path of a graph in compressed form.
+//!
+//! Every kind of link says "the successor starts no sooner than the predecessor's start plus an offset", so that one
+//! pass forward and one backward answer for all of them.
+
+use super::adjacency::Adjacency;
+use super::gather::{Gathered, Place};
+use planwright_model::{Link, LinkKind, TaskNode};
+
+/// How far after its predecessor's start a successor may start.
+#[derive(Clone, Debug)]
+pub(super) enum Offsets {
+    /// Every link waits for the predecessor's whole weight: finish to start without lag.
+    Weights,
+    /// One offset a link, in the order of the predecessors and in that of the dependents.
+    PerLink { by_successor: Vec<i64>, by_predecessor: Vec<i64> },
+}
+
+impl Offsets {
+    pub(super) fn of(tasks: &[TaskNode], gathered: &Gathered, dependents: &Adjacency) -> Self {
+        if gathered.waits_for_weights() {
+            return Self::Weights;
+        }
+        let by_successor = by_successor(tasks, gathered);
+        let by_predecessor = gathered.predecessors.carry(dependents, &by_successor);
+        Self::PerLink { by_successor, by_predecessor }
+    }
+}
+
+/// The offset of each link, in the order of the predecessors. Unknown tasks have no link.
+fn by_successor(tasks: &[TaskNode], gathered: &Gathered) -> Vec<i64> {
+    let mut offsets = Vec::with_capacity(gathered.predecessors.edges());
+    let weight = |index: usize| gathered.places[index].weight;
+    for (index, task) in tasks.iter().enumerate() {
+        let mut known = gathered.predecessors.of(index as u32).iter().peekable();
+        for link in &task.dependencies {
+            let names = |from: &&u32| tasks[**from as usize].id == link.task;
+            if let Some(from) = known.next_if(names) {
+                offsets.push(offset(link, weight(*from as usize), weight(index)));
+            }
+        }
+    }
+    offsets
+}
+
+/// How long after the predecessor's start the successor may start.
+fn offset(link: &Link, predecessor: i64, successor: i64) -> i64 {
+    let lag = i64::from(link.lag_minutes);
+    match link.kind {
+        LinkKind::FS => lag + predecessor,
+        LinkKind::SS => lag,
+        LinkKind::FF => lag + predecessor - successor,
+        LinkKind::SF => lag - successor,
+    }
+}
+
+/// How large a graph is in time and depth.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Extent {
+    /// When the last task finishes.
+    pub(super) length: i64,
+    pub(super) layers: u32,
+}
+
+pub(super) fn extent(places: &[Place]) -> Extent {
+    places.iter().fold(Extent::default(), |extent, place| Extent {
+        length: extent.length.max(place.earliest + place.weight),
+        layers: extent.layers.max(place.depth + 1),
+    })
+}
+
+/// Lays out the dependents and finds the latest starts in one loop over the links from the back. Only where the list
+/// is a topological order and links wait for weights.
+pub(super) fn dependents_and_latest(gathered: &mut Gathered, length: i64) -> Adjacency {
+    let mut end = 0;
+    for place in &mut gathered.places {
+        end += place.links;
+        place.links = end;
+        place.latest = length - place.weight;
+    }
+    let places = &mut gathered.places;
+    let mut items = vec![0u32; gathered.successors.len()];
+    for (&from, &to) in gathered.predecessors.items().iter().zip(&gathered.successors).rev() {
+        let latest = places[to as usize].latest;
+        let place = &mut places[from as usize];
+        place.latest = place.latest.min(latest - place.weight);
+        // From the end of its slice this moves down to the start.
+        place.links -= 1;
+        items[place.links as usize] = to;
+    }
+    Adjacency::from_parts(places.iter().map(|place| place.links), items)
+}
+
+/// Lays out the dependents alone.
+pub(super) fn dependents(gathered: &mut Gathered) -> Adjacency {
+    dependents_and_latest(gathered, 0)
+}
+
+/// Kahn's algorithm with a plain queue, for depth and earliest starts. Returns a topological order, or nothing if
+/// there is a cycle.
+pub(super) fn forward(
+    places: &mut [Place],
+    predecessors: &Adjacency,
+    dependents: &Adjacency,
+    offsets: &Offsets,
+) -> Option<Vec<u32>> {
+    match offsets {
+        Offsets::Weights => walk(places, predecessors, dependents, |from, _| from.weight),
+        Offsets::PerLink { by_predecessor, .. } => {
+            walk(places, predecessors, dependents, |_, edge| by_predecessor[edge])
+        }
+    }
+}
+
+#[inline]
+fn walk(
+    places: &mut [Place],
+    predecessors: &Adjacency,
+    dependents: &Adjacency,
+    offset: impl Fn(&Place, usize) -> i64,
+) -> Option<Vec<u32>> {
+    let count = places.len();
+    // Every task is written behind the last ready one; whether it stays is a sum, not a branch.
+    let mut queue = vec![0u32; count + 1];
+    let mut filled = 0;
+    for (index, place) in places.iter_mut().enumerate() {
+        (place.earliest, place.depth) = (0, 0);
+        place.links = predecessors.range(index as u32).len() as u32;
+        queue[filled] = index as u32;
+        filled += usize::from(place.links == 0);
+    }
+    let mut at = 0;
+    while at < filled {
+        let edges = dependents.range(queue[at]);
+        let from = places[queue[at] as usize];
+        at += 1;
+        for (&to, edge) in dependents.items()[edges.clone()].iter().zip(edges) {
+            let place = &mut places[to as usize];
+            place.earliest = place.earliest.max(from.earliest + offset(&from, edge));
+            place.depth = place.depth.max(from.depth + 1);
+            place.links -= 1;
+            queue[filled] = to;
+            filled += usize::from(place.links == 0);
+        }
+    }
+    queue.pop();
+    (filled == count).then_some(queue)
+}
+
+/// Finds the latest starts, from the last task of a topological order to the first.
+pub(super) fn backward(
+    places: &mut [Place],
+    queue: &[u32],
+    dependents: &Adjacency,
+    offsets: &Offsets,
+    length: i64,
+) {
+    for &from in queue.iter().rev() {
+        let weight = places[from as usize].weight;
+        let mut latest = length - weight;
+        for edge in dependents.range(from) {
+            let offset = match offsets {
+                Offsets::Weights => weight,
+                Offsets::PerLink { by_predecessor, .. } => by_predecessor[edge],
+            };
+            latest = latest.min(places[dependents.items()[edge] as usize].latest - offset);
+        }
+        places[from as usize].latest = latest;
+    }
+}
+
+/// One chain of links that each bind, ending at the task that finishes last. Ties go to the smaller id.
+pub(super) fn critical_path<'a>(
+    places: &[Place],
+    predecessors: &Adjacency,
+    offsets: &Offsets,
+    length: i64,
+    id_at: impl Fn(u32) -> &'a str,
+) -> Vec<u32> {
+    let smallest = |best: Option<u32>, index: u32| match best {
+        Some(best) if id_at(best) <= id_at(index) => Some(best),
+        _ => Some(index),
+    };
+    let mut end = None;
+    for (index, place) in places.iter().enumerate() {
+        if place.earliest + place.weight == length {
+            end = smallest(end, index as u32);
+        }
+    }
+    let mut path = Vec::new();
+    while let Some(index) = end {
+        path.push(index);
+        end = None;
+        for edge in predecessors.range(index) {
+            let from = predecessors.items()[edge];
+            let before = &places[from as usize];
+            let offset = match offsets {
+                Offsets::Weights => before.weight,
+                Offsets::PerLink { by_successor, .. } => by_successor[edge],
+            };
+            if before.earliest + offset == places[index as usize].earliest {
+                end = smallest(end, from);
+            }
+        }
+    }
+    path.reverse();
+    path
+}

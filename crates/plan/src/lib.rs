@@ -1,0 +1,18 @@
+//! Plans: resolving task graphs, the grammar, confidence, plan files, edits, diffs and exports.
+//!
+//! Pure: nothing here reads a clock, the environment or the network. The one file that is opened is a plan file, in
+//! [`plan_file::read`].
+
+pub mod check;
+pub mod confidence;
+pub mod content_key;
+pub mod critical_path;
+pub mod diff;
+pub mod edit;
+pub mod export;
+pub mod grammar;
+pub mod graph;
+pub mod plan_file;
+pub mod plan_schedule;
+pub mod sizing;
+pub mod to_plan;

@@ -1,0 +1,273 @@
+//! Imports a Markdown checklist.
+//!
+//! An item is a task. Nested items are its parts: the item waits for them, as a heading of a list is ticked last.
+//! Items side by side do not wait for each other, except in a numbered list, where each waits for the one before.
+//! Ticked items are done and left out. `@me` at the end of an item makes it the person's. If any item has a box, only
+//! items with one count; else all items do. The first heading is the title.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::plan::Decoded;
+use super::tree::{Lines, is_invisible};
+use super::{MAX_TASKS, stem};
+use planwright_model::{Link, Normalization, RunKind, Severity, TaskId, TaskNode, Violation};
+
+/// How long an id made from a title may be, in characters.
+const MAX_SLUG: usize = 40;
+
+/// One list item.
+#[derive(Clone, Debug)]
+struct Item {
+    indent: usize,
+    numbered: bool,
+    ticked: Option<bool>,
+    title: String,
+    at: usize,
+}
+
+pub(super) fn decode(text: &str, name: &str) -> Decoded {
+    let lines = Lines::new(text);
+    let (title, mut items) = scan(text);
+    if items.iter().any(|item| item.ticked.is_some()) {
+        items.retain(|item| item.ticked.is_some());
+    }
+    let mut decoded = Decoded::default();
+    decoded.plan.title = title.unwrap_or_else(|| stem(name));
+    if items.is_empty() || items.len() > MAX_TASKS {
+        decoded.violations.push(wrong_size(items.len()));
+        return decoded;
+    }
+    build(&items, &lines, &mut decoded);
+    decoded
+}
+
+fn wrong_size(items: usize) -> Violation {
+    let (message, fix) = if items == 0 {
+        ("the file has no list items".to_owned(), "Write items such as `- [ ] Build the docs`.")
+    } else {
+        let message = format!("the file has {items} items, more than the {MAX_TASKS} of a plan");
+        (message, "Split the plan into several files.")
+    };
+    Violation::new("bad_value", Severity::Fatal, message, fix)
+}
+
+/// The first heading and all list items outside code fences.
+fn scan(text: &str) -> (Option<String>, Vec<Item>) {
+    let (mut title, mut items, mut fenced, mut at) = (None, Vec::new(), false, 0);
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            fenced = !fenced;
+        } else if !fenced {
+            if let (None, Some(heading)) = (&title, trimmed.strip_prefix("# ")) {
+                title = Some(clean(heading)).filter(|title| !title.is_empty());
+            }
+            items.extend(item(line, at));
+        }
+        at += line.len();
+    }
+    (title, items)
+}
+
+fn item(line: &str, at: usize) -> Option<Item> {
+    let trimmed = line.trim_start();
+    // A tab counts as four columns, as most editors draw it.
+    let indent = line[..line.len() - trimmed.len()].chars().map(|c| if c == '\t' { 4 } else { 1 });
+    let (rest, numbered) = after_marker(trimmed)?;
+    let rest = rest.trim_start();
+    let (ticked, title) = match rest.as_bytes() {
+        [b'[', b' ', b']', ..] => (Some(false), &rest[3..]),
+        [b'[', b'x' | b'X', b']', ..] => (Some(true), &rest[3..]),
+        _ => (None, rest),
+    };
+    let title = clean(title);
+    (!title.is_empty()).then(|| Item { indent: indent.sum(), numbered, ticked, title, at })
+}
+
+/// What follows `-`, `*`, `+`, `1.` or `1)`, and whether it was a number.
+fn after_marker(line: &str) -> Option<(&str, bool)> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let (rest, numbered) = if digits > 0 {
+        (line[digits..].strip_prefix(['.', ')'])?, true)
+    } else {
+        (line.strip_prefix(['-', '*', '+'])?, false)
+    };
+    rest.starts_with([' ', '\t']).then_some((rest, numbered))
+}
+
+fn clean(text: &str) -> String {
+    let visible: String = text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect();
+    visible.trim().to_owned()
+}
+
+/// Tasks and links from items. `open` holds the items whose parts are being read.
+fn build(items: &[Item], lines: &Lines<'_>, decoded: &mut Decoded) {
+    let mut ids = Ids::default();
+    let names: Vec<TaskId> = items.iter().map(|item| ids.claim(&item.title)).collect();
+    let mut waits: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); items.len()];
+    let mut open: Vec<usize> = Vec::new();
+    let mut last_numbered: HashMap<Option<usize>, usize> = HashMap::new();
+    for (index, item) in items.iter().enumerate() {
+        while open.last().is_some_and(|&parent| items[parent].indent >= item.indent) {
+            open.pop();
+        }
+        let parent = open.last().copied();
+        if let Some(parent) = parent {
+            waits[parent].insert(index);
+        }
+        if let (true, Some(&before)) = (item.numbered, last_numbered.get(&parent)) {
+            waits[index].insert(before);
+        }
+        if item.numbered {
+            last_numbered.insert(parent, index);
+        } else {
+            last_numbered.remove(&parent);
+        }
+        open.push(index);
+    }
+    let kept = |index: &usize| items[*index].ticked != Some(true);
+    for (index, item) in items.iter().enumerate() {
+        if !kept(&index) {
+            decoded.normalization.push(Normalization {
+                code: "already_done".to_owned(),
+                task_id: Some(names[index].clone()),
+                detail: format!("{} is ticked and left out", names[index]),
+            });
+            continue;
+        }
+        let mut task = task(&names[index], &item.title);
+        let links = through_done(index, &waits, &kept);
+        task.dependencies =
+            links.iter().map(|&from| Link::finish_to_start(names[from].clone())).collect();
+        decoded.plan.tasks.push(task);
+        decoded.task_places.push(lines.place(item.at));
+        decoded.link_places.push(Vec::new());
+    }
+    if decoded.plan.tasks.is_empty() {
+        decoded.violations.push(all_done());
+    }
+}
+
+fn all_done() -> Violation {
+    let message = "every item of the list is ticked";
+    Violation::new("bad_value", Severity::Fatal, message, "Untick what is still to be done.")
+}
+
+fn task(id: &TaskId, title: &str) -> TaskNode {
+    match title.strip_suffix("@me").map(str::trim_end) {
+        Some(rest) if !rest.is_empty() => {
+            let mut task = TaskNode::new(id.clone(), rest);
+            task.run = RunKind::Human {};
+            task
+        }
+        _ => TaskNode::new(id.clone(), title),
+    }
+}
+
+/// What an item waits for. Behind a part that is done it may still wait for that part's own open parts.
+fn through_done(
+    index: usize,
+    waits: &[BTreeSet<usize>],
+    kept: &impl Fn(&usize) -> bool,
+) -> BTreeSet<usize> {
+    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let mut pending: Vec<usize> = waits[index].iter().copied().collect();
+    while let Some(next) = pending.pop() {
+        if kept(&next) {
+            found.insert(next);
+        } else if seen.insert(next) {
+            pending.extend(&waits[next]);
+        }
+    }
+    found
+}
+
+/// Ids made from titles.
+#[derive(Default)]
+struct Ids {
+    used: HashMap<String, usize>,
+}
+
+impl Ids {
+    fn claim(&mut self, title: &str) -> TaskId {
+        let slug = slug(title);
+        let mut id = slug.clone();
+        while self.used.contains_key(&id) {
+            let count = self.used.entry(slug.clone()).or_insert(1);
+            *count += 1;
+            id = format!("{slug}-{count}");
+        }
+        self.used.insert(id.clone(), 1);
+        TaskId::from(id)
+    }
+}
+
+/// Lower-case words joined by hyphens, cut at a word where that is possible.
+fn slug(title: &str) -> String {
+    let title = title.strip_suffix("@me").unwrap_or(title);
+    let mut slug = String::new();
+    let lower: String = title.chars().flat_map(char::to_lowercase).collect();
+    for word in lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        let length = slug.chars().count();
+        if length > 0 && length + 1 + word.chars().count() > MAX_SLUG {
+            break;
+        }
+        if length > 0 {
+            slug.push('-');
+        }
+        slug.extend(word.chars().take(MAX_SLUG));
+    }
+    if slug.is_empty() { "task".to_owned() } else { slug }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn links(text: &str) -> Vec<String> {
+        let decoded = decode(text, "todo.md");
+        assert_eq!(decoded.violations, []);
+        let waits = |task: &TaskNode| {
+            task.dependencies.iter().map(|link| link.task.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        decoded.plan.tasks.iter().map(|task| format!("{}: {}", task.id, waits(task))).collect()
+    }
+
+    #[test]
+    fn nested_items_come_before_the_item_they_are_part_of() {
+        let text = "# Move house\n\n- [ ] Pack\n  - [ ] Books\n  - [ ] Kitchen\n- [ ] Clean @me\n";
+        assert_eq!(links(text), ["pack: books kitchen", "books: ", "kitchen: ", "clean: "]);
+        let plan = decode(text, "todo.md").plan;
+        assert_eq!(plan.title, "Move house");
+        assert_eq!(plan.tasks[3].run, RunKind::Human {});
+        assert_eq!(plan.tasks[3].description, "Clean");
+    }
+
+    #[test]
+    fn numbered_items_follow_each_other() {
+        let text = "1. [ ] Write\n2. [ ] Review\n   - [ ] Spelling\n3. [ ] Send\n";
+        assert_eq!(
+            links(text),
+            ["write: ", "review: write spelling", "spelling: ", "send: review"]
+        );
+    }
+
+    #[test]
+    fn ticked_items_are_left_out_and_their_open_parts_still_count() {
+        let text = "1. [ ] A\n2. [x] B\n   - [ ] C\n3. [ ] D\n";
+        assert_eq!(links(text), ["a: ", "c: ", "d: a c"]);
+        assert_eq!(decode(text, "x.md").normalization[0].code, "already_done");
+    }
+
+    #[test]
+    fn plain_bullets_count_only_where_no_item_has_a_box() {
+        assert_eq!(links("- a\n- b\n"), ["a: ", "b: "]);
+        assert_eq!(links("- note\n- [ ] b\n```\n- [ ] c\n```\n"), ["b: "]);
+        assert_eq!(links("- [ ] Same\n- [ ] same!\n- [ ] ***\n"), ["same: ", "same-2: ", "task: "]);
+    }
+
+    #[test]
+    fn a_file_without_items_says_so() {
+        assert_eq!(decode("hello", "x.md").violations[0].message, "the file has no list items");
+    }
+}

@@ -1,0 +1,331 @@
+//! Decodes a whole plan: its own fields, ids, links and resources.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::calendar;
+use super::decoder::{Decoder, FieldNames};
+use super::task::{self, Placed, SANDBOX};
+use super::tree::{Path, Tree, Value, shown};
+use super::{MAX_LINKS, MAX_TASKS};
+use crate::graph::{Cycle, prune_missing, resolve};
+use planwright_model::{
+    Link, Normalization, Plan, RunKind, SandboxChoice, Severity, TaskId, Violation,
+};
+use planwright_text::nearest;
+
+/// The fields of a plan.
+pub(super) const PLAN_FIELDS: &[FieldNames] = &[
+    ("title", &[]),
+    ("goal", &[]),
+    ("rationale", &[]),
+    ("resources", &[]),
+    ("calendar", &[]),
+    ("sandbox", &[]),
+    ("tasks", &["nodes"]),
+    ("$schema", &[]),
+];
+
+/// The longest rationale, in characters.
+const MAX_RATIONALE: usize = 4000;
+
+/// How many resources a plan may declare.
+const MAX_RESOURCES: usize = 1000;
+
+/// A plan as far as it could be read, with all that is wrong with it.
+#[derive(Debug, Default)]
+pub(crate) struct Decoded {
+    pub(crate) plan: Plan,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) normalization: Vec<Normalization>,
+    /// Line and column of the calendar.
+    pub(crate) calendar_place: Option<(u32, u32)>,
+    /// Line and column of each task.
+    pub(crate) task_places: Vec<(u32, u32)>,
+    /// Each link that was read, with its line and column, by task.
+    pub(crate) link_places: Vec<Vec<(Link, (u32, u32))>>,
+}
+
+pub(super) fn decode(mut decoder: Decoder<'_>, tree: &Tree, title: &str) -> Decoded {
+    let mut plan = Plan { title: title.to_owned(), ..Plan::default() };
+    let (mut placed, mut calendar_at) = (Vec::new(), None);
+    if matches!(tree.value, Value::List(_)) {
+        placed = tasks(&mut decoder, tree, Path::Root);
+    } else if let Some(fields) = decoder.fields(tree, Path::Root, PLAN_FIELDS) {
+        let at = |name| fields.get(name).map(|entry| &entry.tree);
+        let path = |name| Path::Field(&Path::Root, name);
+        own_fields(&mut decoder, &mut plan, at);
+        calendar_at = own_calendar(&mut decoder, &mut plan, at);
+        match fields.get("tasks") {
+            Some(entry) => placed = tasks(&mut decoder, &entry.tree, path(&entry.key)),
+            None => decoder.bad(tree, Path::Root, "has no tasks", "Add at least one task."),
+        }
+        if let Some(sandbox) = at("sandbox") {
+            let choice = decoder.choice(sandbox, path("sandbox"), SANDBOX);
+            apply_sandbox(&mut placed, choice.unwrap_or_default());
+        }
+    }
+    check_resources(&mut decoder, &plan, &placed);
+    let calendar_place = calendar_at.map(|at| decoder.lines.place(at));
+    Decoded { calendar_place, ..finish(decoder, plan, &placed) }
+}
+
+fn own_fields<'t>(
+    decoder: &mut Decoder<'_>,
+    plan: &mut Plan,
+    at: impl Fn(&'static str) -> Option<&'t Tree>,
+) {
+    let mut text =
+        |name| decoder.text(at(name)?, Path::Field(&Path::Root, name)).map(str::to_owned);
+    if let Some(title) = text("title").filter(|title| !title.trim().is_empty()) {
+        plan.title = title;
+    }
+    plan.goal = text("goal");
+    plan.rationale = text("rationale");
+    if let (Some(rationale), Some(tree)) = (&plan.rationale, at("rationale"))
+        && rationale.chars().count() > MAX_RATIONALE
+    {
+        let path = Path::Field(&Path::Root, "rationale");
+        decoder.bad(tree, path, "is longer than 4,000 characters", "Shorten it.");
+    }
+    if let Some(tree) = at("resources") {
+        let path = Path::Field(&Path::Root, "resources");
+        // A capacity that cannot be used is reported once; as unlimited it causes no echoes.
+        if let Value::Table(entries) = &tree.value {
+            if entries.len() > MAX_RESOURCES {
+                let message = format!("has more than {MAX_RESOURCES} entries");
+                decoder.bad(tree, path, message, "Declare fewer resources.");
+                return;
+            }
+            plan.resources = entries.iter().map(|entry| (entry.key.clone(), u32::MAX)).collect();
+        }
+        let units = task::units(decoder, tree, path, 1);
+        plan.resources.extend(units.into_iter().map(|(name, units, _)| (name, units)));
+    }
+}
+
+/// The calendar, and where it stands.
+fn own_calendar<'t>(
+    decoder: &mut Decoder<'_>,
+    plan: &mut Plan,
+    at: impl Fn(&'static str) -> Option<&'t Tree>,
+) -> Option<usize> {
+    let tree = at("calendar")?;
+    plan.calendar = calendar::decode(decoder, tree, Path::Field(&Path::Root, "calendar"));
+    Some(tree.span.start)
+}
+
+/// Decodes the tasks, given as a list or as a table from id to task.
+fn tasks(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>) -> Vec<Placed> {
+    let named: Vec<(Option<&str>, &Tree)> = match &tree.value {
+        Value::Table(entries) => {
+            entries.iter().map(|entry| (Some(entry.key.as_str()), &entry.tree)).collect()
+        }
+        _ => decoder.list(tree, path).unwrap_or_default().iter().map(|item| (None, item)).collect(),
+    };
+    if named.is_empty() {
+        decoder.bad(tree, path, "has no tasks", "Add at least one task.");
+    }
+    if named.len() > MAX_TASKS {
+        let message =
+            format!("has {} tasks, more than the {MAX_TASKS} a plan may hold", named.len());
+        decoder.bad(tree, path, message, "Split the plan into several files.");
+        return Vec::new();
+    }
+    let ids = settle_ids(decoder, &named, path);
+    let mut placed: Vec<Placed> = Vec::new();
+    let mut places: HashMap<TaskId, usize> = HashMap::new();
+    for (index, ((_, tree), id)) in named.into_iter().zip(ids).enumerate() {
+        let task = task::decode(decoder, tree, Path::Item(&path, index), id.clone());
+        if let Some(first) = places.get(&id) {
+            duplicate(decoder, &id, *first, task.at);
+        } else {
+            places.insert(id, task.at);
+            placed.push(task);
+        }
+    }
+    placed
+}
+
+/// The id of every task: the stated one, else its key in a table, else `task-<n>`.
+fn settle_ids(
+    decoder: &mut Decoder<'_>,
+    named: &[(Option<&str>, &Tree)],
+    path: Path<'_>,
+) -> Vec<TaskId> {
+    let stated: Vec<_> = named
+        .iter()
+        .enumerate()
+        .map(|(index, (key, tree))| {
+            let path = Path::Item(&path, index);
+            let id = task::stated_id(decoder, tree, path);
+            match (id, key) {
+                (Ok(None), Some(key)) => {
+                    let usable = task::check_id(decoder, key, tree, path);
+                    usable.map(|()| Some(TaskId::from(*key))).ok_or(())
+                }
+                (id, _) => id,
+            }
+        })
+        .collect();
+    let taken: HashSet<TaskId> = stated.iter().filter_map(|id| id.clone().ok().flatten()).collect();
+    stated
+        .into_iter()
+        .enumerate()
+        .map(|(index, id)| match id {
+            Ok(Some(id)) => id,
+            missing => {
+                let free = free_id(&format!("task-{}", index + 1), |id| taken.contains(id));
+                if missing.is_ok() {
+                    decoder.note(
+                        "id_missing",
+                        Some(&free),
+                        format!("a task without an id became {free}"),
+                    );
+                }
+                free
+            }
+        })
+        .collect()
+}
+
+/// The id, or the first of `<id>-2`, `<id>-3` and so on that is free.
+fn free_id(id: &str, taken: impl Fn(&str) -> bool) -> TaskId {
+    let numbered = (2..).map(|number| format!("{id}-{number}"));
+    let mut candidates = std::iter::once(id.to_owned()).chain(numbered);
+    candidates.find(|id| !taken(id)).map_or_else(|| TaskId::from(id), TaskId::from)
+}
+
+fn duplicate(decoder: &mut Decoder<'_>, id: &TaskId, first: usize, second: usize) {
+    let (line, again) = (decoder.lines.place(first).0, decoder.lines.place(second).0);
+    let message = format!("the id `{id}` is used twice: in line {line} and in line {again}");
+    let fix = format!("Rename the later one, for example to `{id}-2`.");
+    let violation = Violation::new("duplicate_id", Severity::Fatal, message, fix);
+    decoder.report(violation.about([id.clone()]), second);
+}
+
+/// A plan's own setting counts for its shell tasks that do not state one.
+fn apply_sandbox(placed: &mut [Placed], choice: SandboxChoice) {
+    for placed in placed {
+        if matches!(placed.task.run, RunKind::Shell(_)) && !placed.states_sandbox {
+            placed.task.sandbox = choice;
+        }
+    }
+}
+
+fn check_resources(decoder: &mut Decoder<'_>, plan: &Plan, placed: &[Placed]) {
+    for placed in placed {
+        for (name, demand, at) in &placed.resources {
+            let id = &placed.task.id;
+            if decoder.is_full() {
+                return;
+            }
+            let (message, fix) = match plan.resources.get(name) {
+                Some(capacity) if demand <= capacity => continue,
+                Some(capacity) => (
+                    format!(
+                        "`{id}` needs {demand} of `{}`, but there are only {capacity}",
+                        shown(name)
+                    ),
+                    format!("Lower the demand to {capacity}, or raise the capacity to {demand}."),
+                ),
+                None => (
+                    format!("`{id}` needs {demand} of `{}`, which has no capacity", shown(name)),
+                    undeclared(name, &plan.resources),
+                ),
+            };
+            let violation = Violation::new("over_capacity", Severity::Fatal, message, fix);
+            decoder.report(violation.about([id.clone()]), *at);
+        }
+    }
+}
+
+fn undeclared(name: &str, resources: &BTreeMap<String, u32>) -> String {
+    match nearest(name, resources.keys().map(String::as_str)) {
+        Some(near) => format!("Did you mean `{}`?", shown(near)),
+        None => format!("Declare it under [resources], as in {} = 1.", shown(name)),
+    }
+}
+
+/// Prunes links, looks for a cycle and puts everything together.
+fn finish(mut decoder: Decoder<'_>, mut plan: Plan, placed: &[Placed]) -> Decoded {
+    let links: usize = placed.iter().map(|placed| placed.links.len()).sum();
+    if links > MAX_LINKS {
+        let message = format!("the plan has {links} links, more than the {MAX_LINKS} it may hold");
+        let fix = "Remove links that follow from others, or split the plan.";
+        decoder.report(Violation::new("bad_value", Severity::Fatal, message, fix), 0);
+    }
+    plan.tasks = placed.iter().map(|placed| placed.task.clone()).collect();
+    share_ids(&mut plan);
+    report_missing(&mut decoder, &mut plan, placed);
+    if links <= MAX_LINKS
+        && let Err(cycle) = resolve(&plan.tasks, |_| true)
+    {
+        report_cycle(&mut decoder, &cycle, placed);
+    }
+    if plan.tasks.iter().all(|task| task.duration_minutes.is_none()) {
+        without_durations(&mut decoder.violations);
+    }
+    let place = |at: &usize| decoder.lines.place(*at);
+    Decoded {
+        task_places: placed.iter().map(|placed| place(&placed.at)).collect(),
+        link_places: placed
+            .iter()
+            .map(|placed| placed.links.iter().map(|(link, at)| (link.clone(), place(at))).collect())
+            .collect(),
+        plan,
+        violations: decoder.violations,
+        normalization: decoder.normalization,
+        calendar_place: None,
+    }
+}
+
+/// Lets links share the memory of the ids they name.
+fn share_ids(plan: &mut Plan) {
+    let ids: HashSet<TaskId> = plan.tasks.iter().map(|task| task.id.clone()).collect();
+    for link in plan.tasks.iter_mut().flat_map(|task| &mut task.dependencies) {
+        if let Some(id) = ids.get(&link.task) {
+            link.task = id.clone();
+        }
+    }
+}
+
+/// Prunes links and turns each missing one into a warning at its place.
+fn report_missing(decoder: &mut Decoder<'_>, plan: &mut Plan, placed: &[Placed]) {
+    let known: HashSet<_> = placed.iter().map(|placed| &placed.task.id).collect();
+    let missing: Vec<usize> = placed
+        .iter()
+        .flat_map(|placed| &placed.links)
+        .filter(|(link, _)| !known.contains(&link.task))
+        .map(|(_, at)| *at)
+        .collect();
+    let pruned = prune_missing(&mut plan.tasks);
+    let entries = pruned.iter().filter(|entry| entry.code == "dependency_missing");
+    for (entry, at) in entries.zip(missing) {
+        let id = entry.task_id.clone();
+        let name = id.as_ref().map(ToString::to_string).unwrap_or_default();
+        let message = format!("`{name}` waits for a missing task: {}", entry.detail);
+        let fix = "The link is left out. Correct the id, or add the task.";
+        let violation = Violation::new("dependency_missing", Severity::Warning, message, fix);
+        decoder.report(violation.about(id), at);
+    }
+    decoder.normalization.extend(pruned);
+}
+
+fn report_cycle(decoder: &mut Decoder<'_>, cycle: &Cycle, placed: &[Placed]) {
+    let [first, .., before_last, _] = cycle.path.as_slice() else { return };
+    let task = placed.iter().find(|placed| placed.task.id == *first);
+    let link = task.and_then(|task| task.links.iter().find(|(link, _)| link.task == *before_last));
+    let at = link.map(|(_, at)| *at).or(task.map(|task| task.at)).unwrap_or(0);
+    let message = format!("{cycle} wait for each other");
+    let fix = format!("Remove one of these links, for example `{before_last}` from `{first}`.");
+    let ids = cycle.path[..cycle.path.len() - 1].to_vec();
+    decoder.report(Violation::new("cycle", Severity::Fatal, message, fix).about(ids), at);
+}
+
+/// Grammar rules about time hold only where there are durations; without them an offset is a plain bad value.
+fn without_durations(violations: &mut [Violation]) {
+    for violation in violations.iter_mut().filter(|violation| violation.rule == "G303") {
+        "bad_value".clone_into(&mut violation.rule);
+        violation.severity = Severity::Fatal;
+    }
+}

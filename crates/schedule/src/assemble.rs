@@ -1,0 +1,153 @@
+//! Turns a layout into the schedule of the contract: blocks with instants, weeks, what does not fit.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::run::Outcome;
+use super::{OtherBlock, ScheduleRequest};
+use crate::calendar::{WorkCalendar, instant_of, minute_of, monday_of, plus_days};
+use planwright_model::{
+    FixedEvent, IsoWeek, Moment, PlanNode, Schedule, ScheduledBlock, Unplaced, WeekCapacity,
+};
+
+/// The schedule of an outcome, without relaxations.
+pub(super) fn schedule(request: &ScheduleRequest<'_>, outcome: &Outcome) -> Schedule {
+    let calendar = &outcome.calendar;
+    let moment = |at: Timestamp| Moment::in_zone(at, calendar.zone());
+    let start = moment(calendar.horizon_start());
+    let mut schedule = Schedule::new(calendar.tz(), start, start);
+    schedule.blocks = blocks(request, outcome);
+    schedule.sort_blocks();
+    schedule.unplaced = unplaced(request, outcome);
+    let last = schedule.finish().map_or(start.at, |finish| finish.at);
+    let nominal = outcome.horizon.end.map(instant_of);
+    let after =
+        |at: Timestamp| calendar.day_start(plus_days(monday_of(calendar.local_date(at)), 7));
+    let end = nominal.unwrap_or_else(|| after(last)).max(last).max(start.at);
+    schedule.horizon_end = moment(end);
+    if outcome.horizon.has_deadline {
+        let late = outcome.axis.working(outcome.score.finish);
+        let late = late.saturating_sub(outcome.axis.working(outcome.horizon.aim));
+        schedule.lateness_minutes = u32::try_from(late).unwrap_or(u32::MAX);
+    }
+    let others: Vec<&OtherBlock> = request.others.iter().collect();
+    schedule.capacity = weeks(calendar, start.at, end, &schedule.blocks, &others, request.events);
+    schedule
+}
+
+fn blocks(request: &ScheduleRequest<'_>, outcome: &Outcome) -> Vec<ScheduledBlock> {
+    let mut found = Vec::new();
+    for (item, spans) in outcome.network.items.iter().zip(&outcome.layout.blocks) {
+        let Some(node) = request.roadmap.nodes.get(item.node) else { continue };
+        for (index, &span) in spans.iter().enumerate() {
+            let sequence = index as u32 + 1;
+            let kept = request.locked.iter().find(|block| {
+                block.plan_node_id == node.id
+                    && block.occurrence == item.occurrence
+                    && (minute_of(block.start.at), minute_of(block.end.at)) == span
+            });
+            found.push(match kept {
+                Some(block) => ScheduledBlock { sequence, locked: true, ..block.clone() },
+                None => block(request, outcome, node, item.occurrence, sequence, span),
+            });
+        }
+    }
+    found
+}
+
+fn block(
+    request: &ScheduleRequest<'_>,
+    outcome: &Outcome,
+    node: &PlanNode,
+    occurrence: Option<u32>,
+    sequence: u32,
+    span: (i64, i64),
+) -> ScheduledBlock {
+    let moment = |minute| Moment::in_zone(instant_of(minute), outcome.calendar.zone());
+    let (id, title) = (node.id.clone(), node.title.clone());
+    let mut block =
+        ScheduledBlock::new(id, title, moment(span.0), moment(span.1), outcome.calendar.tz());
+    block.id = block_id(node, occurrence, sequence);
+    // A locked block keeps the id it was made with, which may count otherwise.
+    while request.locked.iter().any(|locked| locked.id == block.id) {
+        block.id.push('+');
+    }
+    block.sequence = sequence;
+    block.occurrence = occurrence;
+    block.tags.clone_from(&node.tags);
+    block
+}
+
+/// The id of a block: its node, its occurrence and its sequence.
+pub(super) fn block_id(node: &PlanNode, occurrence: Option<u32>, sequence: u32) -> String {
+    match occurrence {
+        Some(occurrence) => format!("{}@{occurrence}#{sequence}", node.id),
+        None => format!("{}#{sequence}", node.id),
+    }
+}
+
+fn unplaced(request: &ScheduleRequest<'_>, outcome: &Outcome) -> Vec<Unplaced> {
+    let mut found: BTreeMap<usize, u32> = BTreeMap::new();
+    for (item, span) in outcome.network.items.iter().zip(&outcome.layout.spans) {
+        if span.is_none() {
+            let minutes = found.entry(item.node).or_default();
+            *minutes = minutes.saturating_add(item.open_minutes());
+        }
+    }
+    let named = found.into_iter().filter_map(|(node, minutes)| {
+        let plan_node_id = request.roadmap.nodes.get(node)?.id.clone();
+        Some(Unplaced { plan_node_id, minutes })
+    });
+    named.collect()
+}
+
+/// How full each ISO week of a window is.
+pub(crate) fn weeks(
+    calendar: &WorkCalendar,
+    start: Timestamp,
+    end: Timestamp,
+    own: &[ScheduledBlock],
+    others: &[&OtherBlock],
+    events: &[FixedEvent],
+) -> Vec<WeekCapacity> {
+    let busy = super::run::merged(
+        events.iter().map(|event| (minute_of(event.start.at), minute_of(event.end.at))),
+    );
+    let planned = by_week(calendar, own.iter());
+    let other = by_week(calendar, others.iter().map(|other| &other.block));
+    let mut rows = Vec::new();
+    let mut monday = monday_of(calendar.local_date(start));
+    while calendar.day_start(monday) < end {
+        let next = plus_days(monday, 7);
+        let (from, to) = (calendar.day_start(monday), calendar.day_start(next));
+        let lost: u64 = busy
+            .iter()
+            .map(|span| {
+                calendar.working_between(instant_of(span.0).max(from), instant_of(span.1).min(to))
+            })
+            .sum();
+        let available = calendar.working_between(from, to).saturating_sub(lost);
+        let week = IsoWeek::of(monday);
+        let minutes = |of: &BTreeMap<IsoWeek, u32>| of.get(&week).copied().unwrap_or(0);
+        let available = u32::try_from(available).unwrap_or(u32::MAX);
+        rows.push(WeekCapacity::new(week, available, minutes(&planned), minutes(&other)));
+        if next <= monday {
+            break;
+        }
+        monday = next;
+    }
+    rows
+}
+
+fn by_week<'a>(
+    calendar: &WorkCalendar,
+    blocks: impl Iterator<Item = &'a ScheduledBlock>,
+) -> BTreeMap<IsoWeek, u32> {
+    let mut minutes: BTreeMap<IsoWeek, u32> = BTreeMap::new();
+    for block in blocks {
+        let sum = minutes.entry(IsoWeek::of(calendar.local_date(block.start.at))).or_default();
+        *sum = sum.saturating_add(u32::try_from(block.start.minutes_until(block.end)).unwrap_or(0));
+    }
+    minutes
+}

@@ -1,0 +1,229 @@
+//! The working time that a schedule may use, in minutes on the clock, with the caps of its days and weeks.
+//!
+//! Placing works on clock minutes, because blocks and breaks are real time; links work on working minutes. An axis
+//! converts between both, and can be turned round for the backward pass.
+
+use jiff::civil::Date;
+
+use crate::calendar::{Bound, Span, WorkCalendar, by_weekday, instant_of, minute_of, monday_of};
+use planwright_model::{LagBasis, LinkKind, WeeklyHours};
+
+/// An unbroken piece of working time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub from: i64,
+    pub to: i64,
+    /// Working minutes before it.
+    pub before: u64,
+    pub day: usize,
+    pub week: usize,
+}
+
+impl Piece {
+    fn after(&self) -> u64 {
+        self.before + self.to.abs_diff(self.from)
+    }
+}
+
+/// Working time from the horizon start to where placing ends.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    pub pieces: Vec<Piece>,
+    /// The parts inside preferred windows; empty when there are none.
+    pub preferred: Vec<Piece>,
+    pub days: usize,
+    pub weeks: usize,
+    /// Working minutes of each week.
+    pub week_minutes: Vec<u64>,
+    start: i64,
+    first_day: Date,
+}
+
+impl Axis {
+    /// The working time of a calendar up to a minute.
+    pub(super) fn new(calendar: &WorkCalendar, until: i64, windows: &WeeklyHours) -> Self {
+        let start = minute_of(calendar.horizon_start());
+        let first_day = calendar.local_date(calendar.horizon_start());
+        let last_day = calendar.local_date(instant_of(until.max(start)));
+        let mut axis = Self {
+            pieces: Vec::new(),
+            preferred: Vec::new(),
+            days: day_index(first_day, last_day) + 1,
+            weeks: week_index(first_day, last_day) + 1,
+            week_minutes: Vec::new(),
+            start,
+            first_day,
+        };
+        axis.week_minutes = vec![0; axis.weeks];
+        for (before, at, length) in calendar.pieces(0, calendar.working_minutes(instant_of(until)))
+        {
+            let (day, week) = axis.place_of(calendar.local_date(at));
+            let from = minute_of(at);
+            let to = from.saturating_add_unsigned(length);
+            axis.pieces.push(Piece { from, to, before, day, week });
+            if let Some(minutes) = axis.week_minutes.get_mut(week) {
+                *minutes += length;
+            }
+        }
+        axis.preferred = axis.inside(calendar, windows);
+        axis
+    }
+
+    fn inside(&self, calendar: &WorkCalendar, windows: &WeeklyHours) -> Vec<Piece> {
+        let week = by_weekday(windows);
+        let mut inside = Vec::new();
+        for piece in &self.pieces {
+            let date = calendar.local_date(instant_of(piece.from));
+            let weekday = usize::from(date.weekday().to_monday_zero_offset().unsigned_abs());
+            for hours in week.get(weekday).into_iter().flatten() {
+                let (from, to) = calendar.minutes_of(date, *hours);
+                let (from, to) = (from.max(piece.from), to.min(piece.to));
+                if from < to {
+                    let before = piece.before + from.abs_diff(piece.from);
+                    inside.push(Piece { from, to, before, ..*piece });
+                }
+            }
+        }
+        inside.sort_unstable_by_key(|piece| (piece.from, piece.to));
+        // Overlapping windows would offer the same time twice.
+        let mut covered = i64::MIN;
+        inside.retain(|piece| {
+            let fresh = piece.from >= covered;
+            covered = covered.max(piece.to);
+            fresh
+        });
+        inside
+    }
+
+    /// The day and week of a local date; both past the end if the date is outside.
+    pub(super) fn place_of(&self, date: Date) -> (usize, usize) {
+        if date < self.first_day {
+            return (usize::MAX, usize::MAX);
+        }
+        (day_index(self.first_day, date), week_index(self.first_day, date))
+    }
+
+    /// The working minutes before a minute on the clock.
+    pub(super) fn working(&self, minute: i64) -> u64 {
+        let index = self.pieces.partition_point(|piece| piece.from <= minute);
+        match index.checked_sub(1).and_then(|index| self.pieces.get(index)) {
+            Some(piece) => piece.before + minute.min(piece.to).abs_diff(piece.from),
+            None => self.pieces.first().map_or(0, |piece| piece.before),
+        }
+    }
+
+    /// The latest minute with so many working minutes before it.
+    pub(super) fn start_minute(&self, working: u64) -> Option<i64> {
+        let index = self.pieces.partition_point(|piece| piece.after() <= working);
+        let piece = self.pieces.get(index)?;
+        Some(piece.from.saturating_add_unsigned(working.saturating_sub(piece.before)))
+    }
+
+    /// The earliest minute with so many working minutes before it.
+    pub(super) fn finish_minute(&self, working: u64) -> Option<i64> {
+        if working == 0 {
+            return Some(self.start);
+        }
+        let index = self.pieces.partition_point(|piece| piece.after() < working);
+        let piece = self.pieces.get(index)?;
+        Some(piece.from.saturating_add_unsigned(working.saturating_sub(piece.before)))
+    }
+
+    /// What a link from `from` demands, as [`WorkCalendar::bound`] says.
+    pub(super) fn bound(&self, kind: LinkKind, lag: i32, basis: LagBasis, from: Span) -> Bound {
+        let finish = matches!(kind, LinkKind::FS | LinkKind::FF);
+        let base = if finish { from.finish } else { from.start };
+        let at = match basis {
+            LagBasis::Working => base.saturating_add_signed(i64::from(lag)),
+            LagBasis::Elapsed => {
+                let minute =
+                    if finish { self.finish_minute(base) } else { self.start_minute(base) };
+                let later = |minute: i64| self.working(minute.saturating_add(i64::from(lag)));
+                minute.map_or(u64::MAX, later)
+            }
+        };
+        match kind {
+            LinkKind::FS | LinkKind::SS => Bound::Start(at),
+            LinkKind::FF | LinkKind::SF => Bound::Finish(at),
+        }
+    }
+
+    /// The same time from its end to its start: minutes are negated.
+    pub(super) fn reversed(&self) -> Self {
+        let total = self.pieces.last().map_or(0, Piece::after);
+        let turn = |pieces: &[Piece]| {
+            let turned = pieces.iter().rev().map(|piece| Piece {
+                from: -piece.to,
+                to: -piece.from,
+                before: total - piece.after(),
+                ..*piece
+            });
+            turned.collect::<Vec<_>>()
+        };
+        let end = self.pieces.last().map_or(self.start, |piece| piece.to);
+        Self {
+            pieces: turn(&self.pieces),
+            preferred: turn(&self.preferred),
+            start: -end,
+            ..self.clone()
+        }
+    }
+
+    /// The first piece of another week than that of `index`, in the direction of the axis.
+    pub(super) fn after_week(pieces: &[Piece], index: usize) -> usize {
+        let week = pieces.get(index).map(|piece| piece.week);
+        pieces[index..]
+            .iter()
+            .position(|piece| Some(piece.week) != week)
+            .map_or(pieces.len(), |by| index + by)
+    }
+
+    /// The same time without some spans, which must be sorted and apart.
+    pub(super) fn without(&self, spans: &[(i64, i64)]) -> Self {
+        let mut pieces = Vec::with_capacity(self.pieces.len());
+        let mut before = 0;
+        for piece in &self.pieces {
+            let mut from = piece.from;
+            let first = spans.partition_point(|span| span.1 <= piece.from);
+            let holes = spans[first..].iter().take_while(|span| span.0 < piece.to);
+            for (low, high) in holes.copied().chain([(piece.to, piece.to)]) {
+                if from < low {
+                    pieces.push(Piece { from, to: low, before, ..*piece });
+                    before += low.abs_diff(from);
+                }
+                from = from.max(high);
+            }
+        }
+        Self { pieces, preferred: Vec::new(), ..self.clone() }
+    }
+
+    /// The clock spans of so many working minutes.
+    pub(super) fn blocks(&self, from: u64, to: u64) -> Vec<(i64, i64)> {
+        let first = self.pieces.partition_point(|piece| piece.after() <= from);
+        let inside = self.pieces[first..].iter().take_while(|piece| piece.before < to);
+        let blocks = inside.map(|piece| {
+            let low = piece.from.saturating_add_unsigned(from.saturating_sub(piece.before));
+            let high = piece.to.saturating_sub_unsigned(piece.after().saturating_sub(to));
+            (low, high)
+        });
+        blocks.filter(|block| block.0 < block.1).collect()
+    }
+
+    /// Where placing ends.
+    pub(super) fn end(&self) -> i64 {
+        self.pieces.last().map_or(self.start, |piece| piece.to)
+    }
+
+    pub(super) fn start(&self) -> i64 {
+        self.start
+    }
+}
+
+fn day_index(first: Date, date: Date) -> usize {
+    let days = first.until(date).map_or(0, |span| span.get_days());
+    usize::try_from(days).unwrap_or(0)
+}
+
+fn week_index(first: Date, date: Date) -> usize {
+    day_index(monday_of(first), monday_of(date)) / 7
+}

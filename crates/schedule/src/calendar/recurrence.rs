@@ -1,0 +1,162 @@
+//! Recurring dates, expanded in local time so that 09:00 stays 09:00 over a clock change.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, Time, Weekday};
+use jiff::tz::TimeZone;
+
+use super::zone::{monday_of, plus_days, resolve};
+use planwright_model::{ByDay, Frequency, Recurrence};
+
+/// The most dates one rule may give: daily for a little over ten years.
+pub const MAX_OCCURRENCES: usize = 4_000;
+
+/// How often a rule comes round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Every {
+    Days(u32),
+    Weeks(u32),
+    Months(u32),
+}
+
+/// A day inside a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DayOf {
+    /// Every such weekday.
+    Each(i8),
+    /// The nth such weekday of a month, from its end if negative.
+    Nth(i8, i8),
+    /// A day of the month; a missing one means the last.
+    Date(i8),
+}
+
+impl DayOf {
+    /// Every such weekday.
+    pub fn each(weekday: Weekday) -> Self {
+        Self::Each(weekday.to_monday_zero_offset())
+    }
+
+    /// The nth such weekday of a month.
+    pub fn nth(nth: i8, weekday: Weekday) -> Self {
+        Self::Nth(nth, weekday.to_monday_zero_offset())
+    }
+}
+
+/// A recurrence rule, free of wire names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    pub every: Every,
+    /// Empty means the day of the first date.
+    pub days: Vec<DayOf>,
+    pub count: Option<u32>,
+    /// The last date, inclusive.
+    pub until: Option<Date>,
+}
+
+impl From<&Recurrence> for Rule {
+    fn from(recurrence: &Recurrence) -> Self {
+        let step = u32::from(recurrence.interval.max(1));
+        let every = match recurrence.freq {
+            Frequency::Daily => Every::Days(step),
+            Frequency::Weekly => Every::Weeks(step),
+            Frequency::Monthly => Every::Months(step),
+            Frequency::Quarterly => Every::Months(step * 3),
+            Frequency::Yearly => Every::Months(step * 12),
+        };
+        let day = |day: &ByDay| match (day, every) {
+            (ByDay::MonthDay(day), _) => DayOf::Date(i8::try_from(*day).unwrap_or(31)),
+            // "Monthly on a Friday" is meant once a month, on the first.
+            (ByDay::Weekday(day), Every::Months(_)) => DayOf::Nth(1, day.offset()),
+            (ByDay::Weekday(day), _) => DayOf::Each(day.offset()),
+        };
+        let days = recurrence.by_day.iter().map(day).collect();
+        Self { every, days, count: recurrence.count, until: recurrence.until }
+    }
+}
+
+impl Rule {
+    /// The dates of the rule from `first` to `last`, both inclusive. `first` anchors the periods and counts only if it
+    /// fits the rule.
+    pub fn dates(&self, first: Date, last: Date) -> Vec<Date> {
+        let last = self.until.map_or(last, |until| until.min(last));
+        let limit = self.count.map_or(MAX_OCCURRENCES, |count| count as usize);
+        let mut dates = Vec::new();
+        for period in 0.. {
+            let start = self.period_start(first, period);
+            if start > last || start == Date::MAX || dates.len() >= limit.min(MAX_OCCURRENCES) {
+                break;
+            }
+            let mut days = self.days_of(start, first);
+            days.sort_unstable();
+            days.dedup();
+            dates.extend(days.into_iter().filter(|date| (first..=last).contains(date)));
+        }
+        dates.truncate(limit.min(MAX_OCCURRENCES));
+        dates
+    }
+
+    /// The instants of the rule at a local time of day.
+    pub fn instants(&self, first: Date, last: Date, at: Time, zone: &TimeZone) -> Vec<Timestamp> {
+        let dates = self.dates(first, last);
+        dates.into_iter().map(|date| resolve(date.to_datetime(at), zone)).collect()
+    }
+
+    fn period_start(&self, first: Date, period: i64) -> Date {
+        match self.every {
+            Every::Days(step) => plus_days(first, period.saturating_mul(i64::from(step.max(1)))),
+            Every::Weeks(step) => {
+                plus_days(monday_of(first), period.saturating_mul(7 * i64::from(step.max(1))))
+            }
+            Every::Months(step) => month_plus(first, period.saturating_mul(i64::from(step.max(1)))),
+        }
+    }
+
+    fn days_of(&self, start: Date, first: Date) -> Vec<Date> {
+        match self.every {
+            Every::Days(_) => {
+                let fits = self.days.is_empty() || self.days.iter().any(|day| day.holds(start));
+                fits.then_some(start).into_iter().collect()
+            }
+            Every::Weeks(_) if self.days.is_empty() => {
+                vec![plus_days(start, i64::from(first.weekday().to_monday_zero_offset()))]
+            }
+            Every::Weeks(_) => {
+                let week = (0..7).map(|day| plus_days(start, day));
+                week.filter(|date| self.days.iter().any(|day| day.holds(*date))).collect()
+            }
+            Every::Months(_) if self.days.is_empty() => vec![DayOf::clamped(start, first.day())],
+            Every::Months(_) => {
+                let month = (0..i64::from(start.days_in_month())).map(|day| plus_days(start, day));
+                month.filter(|date| self.days.iter().any(|day| day.holds(*date))).collect()
+            }
+        }
+    }
+}
+
+impl DayOf {
+    fn holds(self, date: Date) -> bool {
+        let weekday = date.weekday().to_monday_zero_offset();
+        match self {
+            Self::Each(wanted) => weekday == wanted,
+            Self::Nth(nth, wanted) if nth < 0 => {
+                weekday == wanted && (date.days_in_month() - date.day()) / 7 == -(nth + 1)
+            }
+            Self::Nth(nth, wanted) => {
+                weekday == wanted && (date.day() - 1) / 7 == nth.saturating_sub(1)
+            }
+            Self::Date(day) => date == Self::clamped(date, day),
+        }
+    }
+
+    fn clamped(month: Date, day: i8) -> Date {
+        let last = month.days_in_month();
+        Date::new(month.year(), month.month(), day.clamp(1, last)).unwrap_or(month)
+    }
+}
+
+/// The first of a month so many months after a date's own.
+fn month_plus(date: Date, months: i64) -> Date {
+    let index = i64::from(date.year()) * 12 + i64::from(date.month()) - 1;
+    let index = index.saturating_add(months);
+    let year = i16::try_from(index.div_euclid(12)).unwrap_or(i16::MAX);
+    Date::new(year, index.rem_euclid(12) as i8 + 1, 1).unwrap_or(Date::MAX)
+}

@@ -1,0 +1,62 @@
+//! Time zones by name, local times as instants, ISO weeks.
+//!
+//! Zones come from the bundled database alone, so that a schedule does not depend on the machine's zone files.
+
+use std::sync::LazyLock;
+
+use jiff::civil::{Date, DateTime, ISOWeekDate};
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::{Timestamp, ToSpan};
+
+use super::CalendarError;
+
+static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// Looks up a zone by its IANA id.
+pub fn zone(id: &str) -> Result<TimeZone, CalendarError> {
+    ZONES.get(id).map_err(|_| CalendarError::UnknownZone {
+        tz: id.to_owned(),
+        nearest: {
+            let names: Vec<String> = ZONES.available().map(|name| name.to_string()).collect();
+            planwright_text::nearest(id, names.iter().map(String::as_str)).map(str::to_owned)
+        },
+    })
+}
+
+/// The instant of a local time: a skipped time keeps the offset from before the jump, a repeated one means the first.
+///
+/// Times at the far ends of what a clock can hold are clamped.
+pub fn resolve(local: DateTime, zone: &TimeZone) -> Timestamp {
+    let ends = if local.year() < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    zone.to_ambiguous_timestamp(local).compatible().unwrap_or(ends)
+}
+
+/// The Monday of the ISO week that a date belongs to.
+pub fn monday_of(date: Date) -> Date {
+    let back = i64::from(date.weekday().to_monday_zero_offset());
+    date.checked_sub(back.days()).unwrap_or(Date::MIN)
+}
+
+/// An ISO week as `2026-W23`.
+pub fn week_label(date: Date) -> String {
+    let week: ISOWeekDate = date.iso_week_date();
+    format!("{:04}-W{:02}", week.year(), week.week())
+}
+
+/// A date some days later or earlier, clamped to what a calendar can hold.
+pub fn plus_days(date: Date, days: i64) -> Date {
+    let limit = if days < 0 { Date::MIN } else { Date::MAX };
+    let days = jiff::Span::new().try_days(days);
+    days.and_then(|span| date.checked_add(span)).unwrap_or(limit)
+}
+
+/// Whole minutes since the epoch, rounded down.
+pub fn minute_of(at: Timestamp) -> i64 {
+    at.as_second().div_euclid(60)
+}
+
+/// The instant of a minute since the epoch, clamped to what a clock can hold.
+pub fn instant_of(minute: i64) -> Timestamp {
+    let limit = if minute < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    Timestamp::from_second(minute.saturating_mul(60)).unwrap_or(limit)
+}

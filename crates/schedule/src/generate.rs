@@ -1,0 +1,329 @@
+//! Serial and parallel generation: items one after another in order of rank, each at its earliest.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::axis::{Axis, Piece};
+use super::network::Network;
+use super::place::{Limits, Room};
+use crate::calendar::{Bound, Span};
+
+/// A problem of one person: what to place, where, and until when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Problem<'a> {
+    pub network: &'a Network,
+    pub axis: &'a Axis,
+    pub limits: Limits,
+    pub taken: &'a [(i64, i64)],
+    /// The day and week of each locked block and fixed occurrence, by its start.
+    pub place_of: &'a dyn PlaceOf,
+    /// The minute that should not be passed: the deadline or the soft end.
+    pub aim: i64,
+}
+
+/// Tells on which day and week of the axis a minute falls.
+pub(super) trait PlaceOf: std::fmt::Debug {
+    fn place_of(&self, minute: i64) -> (usize, usize);
+    /// Where the day of a minute ends.
+    fn day_end(&self, minute: i64) -> i64;
+}
+
+/// How the next item is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// By rank alone.
+    Serial,
+    /// What can start first; then by rank.
+    Parallel,
+}
+
+/// Which time is tried first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Windows {
+    Any,
+    Preferred,
+}
+
+/// Where everything lies.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layout {
+    /// For each item its span in working minutes; none if it has no place.
+    pub spans: Vec<Option<Span>>,
+    pub blocks: Vec<Vec<(i64, i64)>>,
+}
+
+struct Run<'a, 'b> {
+    problem: &'b Problem<'a>,
+    windows: Windows,
+    room: Room<'b>,
+    layout: Layout,
+    /// For each item how many of its links start from something that has no place yet.
+    waiting: Vec<usize>,
+    groups: Vec<Placed>,
+}
+
+/// How much of a group of predecessors is placed.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    missing: usize,
+    span: Option<Span>,
+}
+
+/// Places everything that has a place, in the order of the ranks.
+pub(super) fn generate(
+    problem: &Problem<'_>,
+    ranks: &[u32],
+    scheme: Scheme,
+    windows: Windows,
+) -> Layout {
+    let count = problem.network.items.len();
+    let groups: Vec<Placed> = problem
+        .network
+        .groups
+        .iter()
+        .map(|group| Placed { missing: group.members, span: None })
+        .collect();
+    let mut waiting = vec![0; count];
+    for (link, &group) in problem.network.links.iter().zip(&problem.network.group_of) {
+        waiting[link.to] += usize::from(groups[group].missing > 0);
+    }
+    let layout = Layout { spans: vec![None; count], blocks: vec![Vec::new(); count] };
+    let least = problem.network.items.iter().map(super::network::Item::open_minutes);
+    let least = least.filter(|&minutes| minutes > 0).min().unwrap_or(0);
+    let room = Room::new(problem.axis, problem.limits, problem.taken, least);
+    let mut run = Run { problem, windows, room, layout, waiting, groups };
+    run.settle();
+    run.order(ranks, scheme);
+    run.layout
+}
+
+impl Run<'_, '_> {
+    /// Takes the room of what nothing may move: locked blocks first, then occurrences with an hour.
+    fn settle(&mut self) {
+        let mut locked: Vec<(i64, i64, usize)> = Vec::new();
+        for (index, item) in self.problem.network.items.iter().enumerate() {
+            locked.extend(item.locked.iter().map(|block| (block.0, block.1, index)));
+        }
+        locked.sort_unstable();
+        let mut covered = i64::MIN;
+        for (from, to, index) in locked {
+            self.layout.blocks[index].push((from, to));
+            // Locks that overlap each other are the person's choice; the room counts their time once.
+            let free = from.max(covered);
+            if free < to {
+                let phase = self.problem.network.items[index].phase;
+                self.room.take((free, to), self.problem.place_of.place_of(from), phase);
+                covered = to;
+            }
+        }
+        let items = self.problem.network.items.iter().enumerate();
+        let mut fixed: Vec<(i64, usize)> = items
+            .filter_map(|(index, item)| item.fixed.map(|at| (at, index)))
+            .filter(|(_, index)| self.problem.network.items[*index].locked.is_empty())
+            .collect();
+        fixed.sort_unstable();
+        for (at, index) in fixed {
+            self.place_fixed(index, at);
+        }
+    }
+
+    fn place_fixed(&mut self, index: usize, at: i64) {
+        let item = &self.problem.network.items[index];
+        let minutes = i64::from(item.open_minutes());
+        if minutes == 0 {
+            return;
+        }
+        let end = self.problem.place_of.day_end(at).max(at + minutes);
+        if let Some(from) = self.room.next_free(at, minutes, end) {
+            let block = (from, from + minutes);
+            self.room.take(block, self.problem.place_of.place_of(from), item.phase);
+            self.layout.blocks[index].push(block);
+        }
+    }
+
+    fn order(&mut self, ranks: &[u32], scheme: Scheme) {
+        let mut queue = BinaryHeap::new();
+        let mut parked: BTreeSet<(bool, u64, u32, usize)> = BTreeSet::new();
+        let mut now = 0;
+        let ready: Vec<usize> = (0..self.waiting.len())
+            .filter(|&index| self.waiting[index] == 0 || self.is_settled(index))
+            .collect();
+        let mut entered = vec![false; self.waiting.len()];
+        let enter = |run: &Self,
+                     index: usize,
+                     now: u64,
+                     queue: &mut BinaryHeap<_>,
+                     parked: &mut BTreeSet<_>| {
+            let once = run.problem.network.items[index].occurrence.is_none();
+            let rank = ranks.get(index).copied().unwrap_or(u32::MAX);
+            if scheme == Scheme::Serial {
+                queue.push(Reverse((once, rank, index)));
+            } else {
+                parked.insert((once, run.start_bound(index).max(now), rank, index));
+            }
+        };
+        for index in ready {
+            entered[index] = true;
+            enter(self, index, now, &mut queue, &mut parked);
+        }
+        loop {
+            let next = match scheme {
+                Scheme::Serial => queue.pop().map(|Reverse((_, _, index))| index),
+                Scheme::Parallel => {
+                    // Everything that could have started by now competes by rank.
+                    let first = parked.first().copied();
+                    first.map(|(once, bound, _, _)| {
+                        let reach = parked.range(..=(once, bound.max(now), u32::MAX, usize::MAX));
+                        let best = reach.copied().min_by_key(|entry| (entry.0, entry.2, entry.3));
+                        let best = best.unwrap_or((once, bound, 0, 0));
+                        parked.remove(&best);
+                        best.3
+                    })
+                }
+            };
+            let Some(index) = next else { break };
+            if !self.place(index) {
+                continue;
+            }
+            now = now.max(self.layout.spans[index].map_or(0, |span| span.start));
+            for to in self.release(index) {
+                if self.waiting[to] == 0 && !entered[to] {
+                    entered[to] = true;
+                    enter(self, to, now, &mut queue, &mut parked);
+                }
+            }
+        }
+    }
+
+    /// Counts a placed item in its groups; gives back what waited for those that are now complete.
+    fn release(&mut self, index: usize) -> Vec<usize> {
+        let network = self.problem.network;
+        let Some(span) = self.layout.spans[index] else { return Vec::new() };
+        let mut freed = Vec::new();
+        for &group in &network.groups_of[index] {
+            let placed = &mut self.groups[group];
+            placed.missing = placed.missing.saturating_sub(1);
+            placed.span = Some(placed.span.map_or(span, |all| all.joined(span)));
+            if placed.missing > 0 {
+                continue;
+            }
+            for &link in &network.groups[group].links {
+                let to = network.links[link].to;
+                self.waiting[to] = self.waiting[to].saturating_sub(1);
+                freed.push(to);
+            }
+        }
+        freed
+    }
+
+    fn is_settled(&self, index: usize) -> bool {
+        let item = &self.problem.network.items[index];
+        item.is_settled() || item.fixed.is_some()
+    }
+
+    /// Gives an item its blocks and its span; false if it has no place.
+    fn place(&mut self, index: usize) -> bool {
+        let item = &self.problem.network.items[index];
+        if self.is_settled(index) {
+            let fits = item.done || item.minutes == 0 || !self.layout.blocks[index].is_empty();
+            return fits && self.finish(index, 0);
+        }
+        if item.open_minutes() == 0 {
+            let at = self.bounds(index).map(|(start, finish)| start.max(finish));
+            let at = at.filter(|&at| self.problem.axis.finish_minute(at).is_some());
+            return at.is_some_and(|at| self.finish(index, at));
+        }
+        let found = match self.windows {
+            Windows::Preferred => {
+                let due = item.due.min(self.problem.aim);
+                let preferred = self.search(index, &self.problem.axis.preferred, due);
+                preferred.or_else(|| self.search(index, &self.problem.axis.pieces, item.due))
+            }
+            Windows::Any => self.search(index, &self.problem.axis.pieces, item.due),
+        };
+        let Some(found) = found else { return false };
+        for (block, piece) in found {
+            self.room.take(block, (piece.day, piece.week), item.phase);
+            self.layout.blocks[index].push(block);
+        }
+        self.layout.blocks[index].sort_unstable();
+        self.finish(index, 0)
+    }
+
+    /// Notes the span of an item: that of its blocks, or a point where it has none.
+    fn finish(&mut self, index: usize, at: u64) -> bool {
+        let axis = self.room.axis();
+        let blocks = &self.layout.blocks[index];
+        let span = match (blocks.first(), blocks.iter().map(|block| block.1).max()) {
+            (Some(first), Some(last)) => {
+                Span { start: axis.working(first.0), finish: axis.working(last) }
+            }
+            _ => Span { start: at, finish: at },
+        };
+        self.layout.spans[index] = Some(span);
+        true
+    }
+
+    fn search(&self, index: usize, pieces: &[Piece], due: i64) -> Option<Vec<((i64, i64), Piece)>> {
+        let item = &self.problem.network.items[index];
+        let axis = self.room.axis();
+        let (start, finish) = self.bounds(index)?;
+        let mut earliest = axis.start_minute(start)?.max(item.release);
+        loop {
+            let found = self.room.find(pieces, item, earliest, due)?;
+            let last = found.last().map(|(block, _)| axis.working(block.1))?;
+            let missing = finish.saturating_sub(last);
+            if missing == 0 {
+                return Some(found);
+            }
+            // A finish never stretches an item: all of it moves later.
+            let first = found.first().map(|(block, _)| axis.working(block.0))?;
+            earliest = axis.start_minute(first + missing)?;
+        }
+    }
+
+    fn start_bound(&self, index: usize) -> u64 {
+        self.bounds(index).map_or(u64::MAX, |(start, _)| start)
+    }
+
+    /// The least start and finish that the links allow; none if a predecessor has no place.
+    fn bounds(&self, index: usize) -> Option<(u64, u64)> {
+        let (network, axis) = (self.problem.network, self.room.axis());
+        let (mut start, mut finish) = (0, 0);
+        for &at in &network.into[index] {
+            let (link, placed) = (&network.links[at], self.groups[network.group_of[at]]);
+            if placed.missing > 0 {
+                return None;
+            }
+            let Some(from) = placed.span else { continue };
+            match axis.bound(link.kind, link.lag, link.basis, from) {
+                Bound::Start(at) => start = start.max(at),
+                Bound::Finish(at) => finish = finish.max(at),
+            }
+        }
+        Some((start, finish))
+    }
+}
+
+/// The least start and finish that the links to an item allow; none if a predecessor has no place.
+pub(super) fn bounds(
+    network: &Network,
+    axis: &Axis,
+    spans: &[Option<Span>],
+    index: usize,
+) -> Option<(u64, u64)> {
+    let (mut start, mut finish) = (0, 0);
+    for link in network.into[index].iter().map(|&link| &network.links[link]) {
+        let mut from: Option<Span> = None;
+        for &source in link.from.iter() {
+            let span = spans.get(source).copied().flatten()?;
+            from = Some(from.map_or(span, |all| all.joined(span)));
+        }
+        let Some(from) = from else { continue };
+        match axis.bound(link.kind, link.lag, link.basis, from) {
+            Bound::Start(at) => start = start.max(at),
+            Bound::Finish(at) => finish = finish.max(at),
+        }
+    }
+    Some((start, finish))
+}

@@ -1,0 +1,112 @@
+//! The schedule of a plan: when every leaf is worked on, and what would help where it does not fit.
+//!
+//! One person works in blocks under daily and weekly caps; a plan with shared resources goes to the
+//! resource-constrained scheduler instead. The same request gives the same schedule on every machine: effort is a count
+//! of generated schedules, and nothing reads a clock.
+
+mod assemble;
+mod axis;
+pub mod calendar;
+mod generate;
+mod horizon;
+mod moved;
+mod network;
+mod passes;
+mod place;
+pub mod portfolio;
+mod relax;
+mod rules;
+mod run;
+pub mod search;
+pub mod shared;
+#[cfg(test)]
+mod tests;
+mod timing;
+
+pub(crate) use assemble::weeks;
+pub use moved::{MoveWish, Moved, move_block};
+pub use timing::{LeafTiming, critical_path, timings};
+
+use jiff::Timestamp;
+
+use crate::calendar::CalendarError;
+use planwright_model::{FixedEvent, PlanContext, Roadmap, Schedule, ScheduledBlock};
+
+/// Generated schedules of one search: about 20 ms for 120 leaves.
+pub const SCHEDULE_ITERATIONS: u64 = 280;
+
+/// A block of another plan of the same person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherBlock {
+    /// The other plan's title or id, as it is shown.
+    pub plan: String,
+    /// How much the other plan counts.
+    pub priority_weight: f64,
+    pub block: ScheduledBlock,
+}
+
+/// What to schedule, and around what.
+#[derive(Clone, Copy, Debug)]
+pub struct ScheduleRequest<'a> {
+    pub roadmap: &'a Roadmap,
+    pub context: &'a PlanContext,
+    pub events: &'a [FixedEvent],
+    /// Other plans' blocks; none of their time is used.
+    pub others: &'a [OtherBlock],
+    /// Blocks of this plan that nothing may move.
+    pub locked: &'a [ScheduledBlock],
+    /// Nothing is placed before it, if it is later than the first day.
+    pub not_before: Option<Timestamp>,
+    pub iterations: u64,
+    pub seed: u64,
+}
+
+impl<'a> ScheduleRequest<'a> {
+    /// A request without events, other plans and locks, at the default effort.
+    pub fn new(roadmap: &'a Roadmap, context: &'a PlanContext) -> Self {
+        Self {
+            roadmap,
+            context,
+            events: &[],
+            others: &[],
+            locked: &[],
+            not_before: None,
+            iterations: SCHEDULE_ITERATIONS,
+            seed: 0,
+        }
+    }
+
+    /// Takes the seed from the plan's id and version.
+    pub fn seeded(self, plan: &str, version: u32) -> Self {
+        let bytes = plan.bytes().chain(version.to_be_bytes());
+        let seed = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Self { seed, ..self }
+    }
+}
+
+/// Why there is no schedule at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    #[error(transparent)]
+    Calendar(#[from] CalendarError),
+    #[error("\"{leaf}\" needs {demand} of {resource}, which has {capacity}")]
+    DemandOverCapacity { leaf: String, resource: String, demand: u64, capacity: u32 },
+    #[error("\"{leaf}\" needs {resource}, which the plan does not declare")]
+    UnknownResource { leaf: String, resource: String },
+    #[error("{} wait for each other", leaves.join(" → "))]
+    Cycle { leaves: Vec<String> },
+    #[error("the plan adds up to {minutes} minutes, more than a schedule can hold")]
+    TooLong { minutes: u64 },
+}
+
+/// Schedules a roadmap; where it does not fit, with the smallest changes that would help.
+pub fn schedule(request: &ScheduleRequest<'_>) -> Result<Schedule, ScheduleError> {
+    let outcome = run::run(request, &run::Variation::default(), request.iterations)?;
+    let mut schedule = assemble::schedule(request, &outcome);
+    if !outcome.is_feasible() {
+        schedule.relaxations = relax::relaxations(request, &outcome);
+    }
+    Ok(schedule)
+}

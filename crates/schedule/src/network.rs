@@ -1,0 +1,365 @@
+//! The work of a roadmap as items to place: leaves, their occurrences, and links from leaf to leaf.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use super::ScheduleRequest;
+use crate::calendar::{Rule, WorkCalendar, minute_of, plus_days, resolve};
+use planwright_model::{
+    Dependency, Frequency, LagBasis, LinkKind, NodeStatus, NodeTree, NodeType, PlanNode, Roadmap,
+    TaskId,
+};
+
+/// The most items of a schedule, so that a hostile recurrence cannot fill memory.
+const MAX_ITEMS: usize = 5_000;
+
+/// A leaf, or one occurrence of it.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// Index into the roadmap's nodes.
+    pub node: usize,
+    pub minutes: u32,
+    /// The topmost phase it belongs to.
+    pub phase: Option<usize>,
+    /// Counts from 1 where it recurs.
+    pub occurrence: Option<u32>,
+    /// The node whose recurrence it follows.
+    pub series: Option<usize>,
+    /// The first minute it may use.
+    pub release: i64,
+    /// Where its own window ends.
+    pub due: i64,
+    /// The minute it starts at, whatever the working hours.
+    pub fixed: Option<i64>,
+    /// Blocks that nothing may move.
+    pub locked: Vec<(i64, i64)>,
+    pub done: bool,
+}
+
+impl Item {
+    /// Minutes that still need a place.
+    pub(super) fn open_minutes(&self) -> u32 {
+        if self.done {
+            return 0;
+        }
+        let locked: u64 = self.locked.iter().map(|(from, to)| to.abs_diff(*from)).sum();
+        self.minutes.saturating_sub(u32::try_from(locked).unwrap_or(u32::MAX))
+    }
+
+    /// Whether it has its place before anything is ordered.
+    pub(super) fn is_settled(&self) -> bool {
+        self.done || (self.open_minutes() == 0 && !self.locked.is_empty())
+    }
+}
+
+/// A link whose predecessor is a leaf or, for a container, all its leaves that count.
+#[derive(Clone, Debug)]
+pub(super) struct ItemLink {
+    pub from: Arc<[usize]>,
+    pub to: usize,
+    pub kind: LinkKind,
+    pub lag: i32,
+    pub basis: LagBasis,
+}
+
+/// Everything to place, and what must hold between it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Network {
+    pub items: Vec<Item>,
+    pub links: Vec<ItemLink>,
+    /// For each item the links that lead to it.
+    pub into: Vec<Vec<usize>>,
+    /// For each item those that wait for it.
+    pub successors: Vec<Vec<usize>>,
+    /// Predecessors that links share, such as all leaves of a phase.
+    pub groups: Vec<Group>,
+    /// For each link its group.
+    pub group_of: Vec<usize>,
+    /// For each item the groups it belongs to.
+    pub groups_of: Vec<Vec<usize>>,
+}
+
+/// What one or more links wait for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    pub members: usize,
+    /// The links that start from it.
+    pub links: Vec<usize>,
+}
+
+impl Network {
+    pub(super) fn from_parts(items: Vec<Item>, links: Vec<ItemLink>) -> Self {
+        let mut into = vec![Vec::new(); items.len()];
+        let mut successors = vec![Vec::new(); items.len()];
+        let mut groups_of = vec![Vec::new(); items.len()];
+        let (mut groups, mut group_of) = (Vec::<Group>::new(), Vec::with_capacity(links.len()));
+        let mut known: HashMap<*const usize, usize> = HashMap::new();
+        for (index, link) in links.iter().enumerate() {
+            into[link.to].push(index);
+            for &from in link.from.iter() {
+                successors[from].push(link.to);
+            }
+            // Links onto the leaves of a container share one list of predecessors.
+            let group = *known.entry(link.from.as_ptr()).or_insert_with(|| {
+                for &from in link.from.iter() {
+                    groups_of[from].push(groups.len());
+                }
+                groups.push(Group { members: link.from.len(), links: Vec::new() });
+                groups.len() - 1
+            });
+            groups[group].links.push(index);
+            group_of.push(group);
+        }
+        for list in &mut successors {
+            list.sort_unstable();
+            list.dedup();
+        }
+        Self { items, links, into, successors, groups, group_of, groups_of }
+    }
+}
+
+/// What changes between the runs of one request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Changes {
+    /// Nodes that are left out.
+    pub dropped: BTreeSet<TaskId>,
+    /// Replaces the roadmap's links.
+    pub links: Option<Vec<Dependency>>,
+    /// The first date of a recurring node, where its links push it later.
+    pub anchors: BTreeMap<TaskId, Date>,
+}
+
+/// Locked spans by node and occurrence.
+type Locks<'a> = HashMap<(&'a TaskId, Option<u32>), Vec<(i64, i64)>>;
+
+/// Makes items and links of a roadmap.
+pub(super) struct Builder<'a> {
+    roadmap: &'a Roadmap,
+    tree: NodeTree<'a>,
+    calendar: &'a WorkCalendar,
+    changes: &'a Changes,
+    /// The day after the last on which a recurring node may fall.
+    end: Date,
+    locked: Locks<'a>,
+    items: Vec<Item>,
+    of_node: HashMap<&'a TaskId, Vec<usize>>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(
+        request: &ScheduleRequest<'a>,
+        calendar: &'a WorkCalendar,
+        changes: &'a Changes,
+        end: Date,
+    ) -> Self {
+        let mut locked = Locks::new();
+        for block in request.locked {
+            let span = (minute_of(block.start.at), minute_of(block.end.at));
+            if span.0 < span.1 {
+                locked.entry((&block.plan_node_id, block.occurrence)).or_default().push(span);
+            }
+        }
+        let roadmap = request.roadmap;
+        let (items, of_node) = (Vec::new(), HashMap::new());
+        Self { roadmap, tree: roadmap.tree(), calendar, changes, end, locked, items, of_node }
+    }
+
+    pub(super) fn build(mut self) -> Network {
+        let position: HashMap<&TaskId, usize> =
+            self.roadmap.nodes.iter().enumerate().rev().map(|(at, node)| (&node.id, at)).collect();
+        for leaf in self.tree.leaves(&self.roadmap.root_id) {
+            let idle = leaf.node_type.is_container() && leaf.minutes() == 0;
+            if !idle && !self.is_dropped(leaf) && self.items.len() < MAX_ITEMS {
+                let first = self.items.len();
+                self.add(leaf, position.get(&leaf.id).copied().unwrap_or(0));
+                self.of_node.insert(&leaf.id, (first..self.items.len()).collect());
+            }
+        }
+        let links = self.links();
+        Network::from_parts(self.items, links)
+    }
+
+    fn is_dropped(&self, leaf: &PlanNode) -> bool {
+        let dropped = &self.changes.dropped;
+        !dropped.is_empty()
+            && (dropped.contains(&leaf.id)
+                || self.tree.ancestors(&leaf.id).iter().any(|node| dropped.contains(&node.id)))
+    }
+
+    fn add(&mut self, leaf: &'a PlanNode, node: usize) {
+        let phase = self.phase(leaf);
+        let item = Item {
+            node,
+            minutes: leaf.minutes(),
+            phase,
+            occurrence: None,
+            series: None,
+            release: i64::MIN,
+            due: i64::MAX,
+            fixed: None,
+            locked: self.locked.get(&(&leaf.id, None)).cloned().unwrap_or_default(),
+            done: leaf.status == NodeStatus::Done,
+        };
+        match self.repeating(leaf) {
+            Some(root) => self.add_occurrences(leaf, root, &item),
+            None => self.items.push(item),
+        }
+    }
+
+    fn add_occurrences(&mut self, leaf: &'a PlanNode, root: &'a PlanNode, item: &Item) {
+        let Some(recurrence) = &root.recurrence else { return };
+        let start = self.calendar.local_date(self.calendar.horizon_start());
+        let anchor = self.changes.anchors.get(&root.id).map_or(start, |anchor| start.max(*anchor));
+        let last = plus_days(self.end, -1);
+        let mut dates = Rule::from(recurrence).dates(anchor, last);
+        // Without an hour of its own, what comes every day comes on the days on which there is work.
+        if recurrence.freq == Frequency::Daily && recurrence.at_local.is_none() {
+            dates.retain(|date| {
+                let [from, to] =
+                    [*date, plus_days(*date, 1)].map(|day| self.calendar.day_start(day));
+                self.calendar.working_between(from, to) > 0
+            });
+        }
+        dates.truncate(MAX_ITEMS.saturating_sub(self.items.len()));
+        let offset = i64::from(self.before_in_session(leaf, root));
+        let series = self.roadmap.nodes.iter().position(|node| node.id == root.id);
+        for (index, &date) in dates.iter().enumerate() {
+            let occurrence = Some(index as u32 + 1);
+            let next =
+                dates.get(index + 1).copied().unwrap_or_else(|| self.end.max(plus_days(date, 1)));
+            let hour = |at| minute_of(resolve(date.to_datetime(at), self.calendar.zone())) + offset;
+            let fixed = recurrence.at_local.map(hour);
+            if fixed.is_some_and(|fixed| fixed < minute_of(self.calendar.horizon_start())) {
+                continue;
+            }
+            self.items.push(Item {
+                occurrence,
+                series,
+                release: minute_of(self.calendar.day_start(date)),
+                due: minute_of(self.calendar.day_start(next)),
+                fixed,
+                locked: self.locked.get(&(&leaf.id, occurrence)).cloned().unwrap_or_default(),
+                ..item.clone()
+            });
+        }
+    }
+
+    /// Minutes of the same session that come before a leaf: the tasks of a cycle follow each other.
+    fn before_in_session(&self, leaf: &PlanNode, root: &PlanNode) -> u32 {
+        let leaves = self.tree.leaves(&root.id);
+        let earlier = leaves.iter().take_while(|other| other.id != leaf.id);
+        let same =
+            earlier.filter(|other| self.repeating(other).is_some_and(|own| own.id == root.id));
+        same.fold(0, |sum: u32, other| sum.saturating_add(other.minutes())).min(24 * 60)
+    }
+
+    /// The node whose recurrence a leaf follows: its own, else that of the nearest container.
+    fn repeating(&self, leaf: &'a PlanNode) -> Option<&'a PlanNode> {
+        std::iter::once(leaf)
+            .chain(self.tree.ancestors(&leaf.id))
+            .find(|node| node.recurrence.is_some())
+    }
+
+    fn phase(&self, leaf: &PlanNode) -> Option<usize> {
+        let ancestors = self.tree.ancestors(&leaf.id);
+        let top = ancestors.iter().rev().find(|node| node.node_type == NodeType::Phase)?;
+        self.roadmap.nodes.iter().position(|node| node.id == top.id)
+    }
+
+    fn links(&self) -> Vec<ItemLink> {
+        let links = self.changes.links.as_ref().unwrap_or(&self.roadmap.dependencies);
+        let mut found = Vec::new();
+        for link in links {
+            let known = self.tree.contains(&link.from) && self.tree.contains(&link.to);
+            let nested = link.from == link.to
+                || self.tree.is_ancestor(&link.from, &link.to)
+                || self.tree.is_ancestor(&link.to, &link.from);
+            if known && !nested {
+                self.expand(link, &mut found);
+            }
+        }
+        found
+    }
+
+    fn expand(&self, link: &Dependency, found: &mut Vec<ItemLink>) {
+        let sources = match link.kind {
+            LinkKind::FS | LinkKind::FF => self.leaves(&link.from),
+            // The start of a container is the least of its leaves' starts, and only an opening leaf can have it.
+            LinkKind::SS | LinkKind::SF => self.openings(&link.from),
+        };
+        let targets = match link.kind {
+            LinkKind::FS | LinkKind::SS => self.leaves(&link.to),
+            LinkKind::FF | LinkKind::SF => self.closing(&link.to).into_iter().collect(),
+        };
+        let all: Arc<[usize]> =
+            sources.iter().flat_map(|leaf| self.items_of(leaf)).copied().collect();
+        if all.is_empty() {
+            return;
+        }
+        for target in targets {
+            for &to in self.items_of(target) {
+                let same = self.same_round(&sources, target, to);
+                let from = if same.is_empty() { Arc::clone(&all) } else { same.into() };
+                let (kind, lag, basis) = (link.kind, link.lag_minutes, link.lag_basis);
+                found.push(ItemLink { from, to, kind, lag, basis });
+            }
+        }
+    }
+
+    /// Inside one recurring container, an occurrence waits for its own round only.
+    fn same_round(&self, sources: &[&'a PlanNode], target: &'a PlanNode, to: usize) -> Vec<usize> {
+        let root = self.repeating(target).map(|node| &node.id);
+        let within = |leaf: &&&'a PlanNode| {
+            root.is_some() && self.repeating(leaf).map(|node| &node.id) == root
+        };
+        let items = sources.iter().filter(within).flat_map(|leaf| self.items_of(leaf));
+        items
+            .copied()
+            .filter(|&from| self.items[from].occurrence == self.items[to].occurrence)
+            .collect()
+    }
+
+    fn items_of(&self, leaf: &PlanNode) -> &[usize] {
+        self.of_node.get(&leaf.id).map_or(&[], Vec::as_slice)
+    }
+
+    fn leaves(&self, id: &TaskId) -> Vec<&'a PlanNode> {
+        let leaves = self.tree.leaves(id);
+        leaves.into_iter().filter(|leaf| self.of_node.contains_key(&leaf.id)).collect()
+    }
+
+    fn openings(&self, id: &TaskId) -> Vec<&'a PlanNode> {
+        let leaves = self.leaves(id);
+        let opening = |leaf: &&PlanNode| {
+            !self.inner_links(id).any(|link| {
+                matches!(link.kind, LinkKind::FS | LinkKind::SS)
+                    && link.lag_minutes >= 0
+                    && self.holds(&link.to, &leaf.id)
+            })
+        };
+        let openings: Vec<_> = leaves.iter().copied().filter(opening).collect();
+        if openings.is_empty() { leaves } else { openings }
+    }
+
+    fn closing(&self, id: &TaskId) -> Option<&'a PlanNode> {
+        let leaves = self.leaves(id);
+        let closing = |leaf: &&&PlanNode| {
+            !self.inner_links(id).any(|link| {
+                matches!(link.kind, LinkKind::FS | LinkKind::FF) && self.holds(&link.from, &leaf.id)
+            })
+        };
+        leaves.iter().rev().find(closing).or(leaves.last()).copied()
+    }
+
+    fn inner_links(&self, id: &TaskId) -> impl Iterator<Item = &Dependency> {
+        let links = self.changes.links.as_ref().unwrap_or(&self.roadmap.dependencies);
+        let inside = |node: &TaskId| self.tree.is_ancestor(id, node);
+        links.iter().filter(move |link| inside(&link.from) && inside(&link.to))
+    }
+
+    fn holds(&self, node: &TaskId, leaf: &TaskId) -> bool {
+        node == leaf || self.tree.is_ancestor(node, leaf)
+    }
+}

@@ -1,0 +1,112 @@
+mod behaviour;
+mod properties;
+mod verify;
+
+use jiff::civil::{Date, date};
+
+use super::*;
+use crate::calendar::{resolve, zone};
+use planwright_model::{
+    Dependency, LinkKind, Moment, NodeType, PlanNode, PlanOutline, StrategyMode, StrategyProfile,
+};
+
+const BERLIN: &str = "Europe/Berlin";
+
+fn context(start: Date) -> PlanContext {
+    PlanContext::new("a goal", start, BERLIN)
+}
+
+fn moment(text: &str) -> Moment {
+    let local: jiff::civil::DateTime = text.parse().unwrap();
+    let zone = zone(BERLIN).unwrap();
+    Moment::in_zone(resolve(local, &zone), &zone)
+}
+
+/// Phases with tasks of so many minutes, chained in listed order inside a phase.
+fn roadmap(context: &PlanContext, phases: &[&[u32]]) -> Roadmap {
+    let mut outline = PlanOutline::new("g", context.clone());
+    let mut links = Vec::new();
+    for (p, tasks) in phases.iter().enumerate() {
+        let mut phase = PlanNode::under(
+            &outline.nodes[0],
+            format!("p{p}"),
+            NodeType::Phase,
+            format!("Phase {p}"),
+        );
+        phase.position = p as u16;
+        for (t, minutes) in tasks.iter().enumerate() {
+            let mut task = PlanNode::under(
+                &phase,
+                format!("p{p}.t{t}"),
+                NodeType::Task,
+                format!("Task {p}.{t}"),
+            );
+            task.position = t as u16;
+            task.estimate_minutes = Some(*minutes);
+            if t > 0 {
+                links.push(Dependency::finish_to_start(
+                    format!("p{p}.t{}", t - 1),
+                    format!("p{p}.t{t}"),
+                ));
+            }
+            outline.nodes.push(task);
+        }
+        outline.nodes.push(phase);
+    }
+    Roadmap::new(&outline, links)
+}
+
+fn local(schedule: &Schedule) -> Vec<(String, String, u32)> {
+    let zone = zone(BERLIN).unwrap();
+    let of = |block: &ScheduledBlock| {
+        let at = zone.to_datetime(block.start.at);
+        (
+            block.plan_node_id.to_string(),
+            at.strftime("%m-%d %H:%M").to_string(),
+            block.estimated_minutes,
+        )
+    };
+    schedule.blocks.iter().map(of).collect()
+}
+
+#[test]
+fn example_19_a_plan_that_does_not_fit_says_what_would_help() {
+    let mut context = context(date(2026, 6, 1));
+    context.strategy_profile = StrategyProfile::of(StrategyMode::Relax);
+    context.constraints.weekly_minutes = Some(300);
+    context.constraints.deadline = Some(moment("2026-07-10T17:00:00"));
+    for tasks in [&[480; 5][..], &[2400], &[960, 960, 480]] {
+        let roadmap = roadmap(&context, &[tasks]);
+        let schedule = schedule(&ScheduleRequest::new(&roadmap, &context)).unwrap();
+        assert!(!schedule.is_feasible());
+        assert_eq!(schedule.finish().unwrap().date(), date(2026, 7, 21));
+        let changes: Vec<_> =
+            schedule.relaxations.iter().flat_map(|answer| &answer.changes).collect();
+        let deadline = moment("2026-07-21T17:00:00");
+        assert_eq!(
+            changes,
+            [
+                &planwright_model::LeverChange::LaterDeadline { days: 11, deadline },
+                &planwright_model::LeverChange::MoreWeeklyMinutes { from: 300, to: 405 },
+            ]
+        );
+    }
+}
+
+#[test]
+fn blocks_keep_breaks_caps_and_hours() {
+    let mut context = context(date(2026, 6, 5));
+    context.constraints.weekly_minutes = Some(600);
+    let roadmap = roadmap(&context, &[&[300, 45]]);
+    let schedule = schedule(&ScheduleRequest::new(&roadmap, &context)).unwrap();
+    let expected = [
+        ("p0.t0", "06-05 09:00", 120),
+        ("p0.t0", "06-05 11:10", 120),
+        ("p0.t0", "06-08 09:00", 60),
+        ("p0.t1", "06-08 10:10", 45),
+    ];
+    let expected = expected.map(|(id, at, minutes)| (id.to_owned(), at.to_owned(), minutes));
+    assert_eq!(local(&schedule), expected);
+    assert_eq!(schedule.capacity.len(), 2);
+    assert_eq!(schedule.capacity[0].planned_minutes, 240);
+}

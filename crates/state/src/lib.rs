@@ -1,0 +1,453 @@
+//! What a session looks like now: a pure fold over its records, one file per slice, and the questions screens ask of it.
+//!
+//! Live, replay and resume use this one fold. It reads no clock and is total: a record about something unknown is
+//! counted as an anomaly, never a panic. What is large stays in the journal: the trace is an index over records
+//! ([`timeline`]) and not part of the state.
+
+pub mod agents;
+mod breakers;
+mod checkpoint;
+mod drafted;
+mod plan;
+mod planning;
+pub mod profile;
+pub mod react_log;
+pub mod replay;
+mod requests;
+pub mod result;
+mod run;
+mod session;
+mod status;
+mod tasks;
+pub mod timeline;
+mod today;
+pub mod trace;
+pub mod verify;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use agents::{AgentProgress, AgentSlice};
+pub use breakers::BreakerSlice;
+pub use checkpoint::{Checkpoint, CheckpointError};
+pub use drafted::PlannedCommand;
+pub use plan::{PlanRevision, PlanSlice, RevisionHead};
+pub use planning::{Draft, PlanningSlice, Wish};
+pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
+pub use run::{RunPhase, RunSlice};
+pub use session::SessionSlice;
+pub use status::SessionStatus;
+pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
+pub use today::Due;
+
+use planwright_model::event::{AgentEvent, CallEvent, Event, Record};
+use planwright_model::{Seq, TaskId};
+use planwright_plan::graph::SelectionKey;
+
+/// Sums over everything that happened so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    pub tokens: u64,
+    pub cost: planwright_model::MicroDollars,
+    /// Questions put to models.
+    #[serde(default)]
+    pub asks: u32,
+    /// Tokens of models whose price is not known.
+    #[serde(default)]
+    pub unpriced_tokens: u64,
+    /// Records that made no sense where they stood.
+    pub anomalies: u64,
+    /// Records of kinds this version does not know.
+    pub unknown: u64,
+}
+
+/// The fold of a session's records up to one of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionState {
+    pub seq: Seq,
+    pub at: Option<Timestamp>,
+    pub session: SessionSlice,
+    pub planning: PlanningSlice,
+    pub plan: PlanSlice,
+    pub requests: RequestSlice,
+    pub tasks: TaskTable,
+    pub run: RunSlice,
+    pub breakers: BreakerSlice,
+    /// What agents are doing in their tasks.
+    pub agents: AgentSlice,
+    /// What the person allowed for the rest of the session, as rules.
+    pub grants: Vec<serde_json::Value>,
+    pub totals: Totals,
+}
+
+impl SessionState {
+    /// Folds one record.
+    pub fn apply(&mut self, record: &Record) {
+        let sensible = match &record.event {
+            Event::Session(event) => {
+                match event {
+                    planwright_model::event::SessionEvent::Forked { imported, .. } => {
+                        self.start_over(*imported);
+                    }
+                    // Between the last word of one process and the first of the next nobody worked.
+                    planwright_model::event::SessionEvent::Opened { .. } => {
+                        if let Some(last) = self.at {
+                            let absent = record.at.duration_since(last).as_millis();
+                            self.session.absent_ms += u64::try_from(absent).unwrap_or(0);
+                            self.run.note_absence(last);
+                            self.tasks.note_absence(last);
+                        }
+                    }
+                    _ => {}
+                }
+                self.session.apply(event, record.at)
+            }
+            Event::Plan(event) => self.apply_plan(event, record),
+            Event::Approval(event) => self.requests.apply(event, record.at),
+            Event::Run(event) => self.apply_run(event, record.at),
+            Event::Task(event) => {
+                match event {
+                    planwright_model::event::TaskEvent::Started { task, .. } => {
+                        self.agents.note_start(task)
+                    }
+                    planwright_model::event::TaskEvent::Failed { task, failure, .. } => {
+                        self.agents.note_failure(task, failure);
+                    }
+                    _ => {}
+                }
+                self.tasks.apply(event, record.at)
+            }
+            Event::Call(event) => self.apply_call(event, record),
+            Event::Planning(event) => self.planning.fold(event, record.at),
+            Event::Agent(event) => self.apply_agent(event, record.at),
+            Event::Unknown(_) => {
+                self.totals.unknown += 1;
+                true
+            }
+        };
+        if !sensible {
+            self.totals.anomalies += 1;
+        }
+        let counts = self.tasks.counts();
+        let asked = !self.requests.open.is_empty() || counts.yours > 0;
+        let waits = asked && (counts.running == 0 || counts.running == self.tasks_in_doubt());
+        self.run.note_work(waits, record.at);
+        self.seq = record.seq;
+        self.at = Some(record.at);
+    }
+
+    /// How long a process has been there for the session, up to `now`.
+    pub fn attended_ms(&self, now: Timestamp) -> u64 {
+        let since = self.session.created_at.unwrap_or(now);
+        let whole = u64::try_from(now.duration_since(since).as_millis()).unwrap_or(0);
+        whole.saturating_sub(self.session.absent_ms)
+    }
+
+    /// Whether a task only lacks its completion: its agent has handed in the answer of the current attempt.
+    pub fn is_answered(&self, task: usize) -> bool {
+        let row = self.tasks.row(task);
+        row.status == TaskStatus::Running
+            && self.agents.has_answered(self.tasks.id(task), row.attempt)
+    }
+
+    /// How many tasks count as running and wait for the person to say what became of them.
+    fn tasks_in_doubt(&self) -> u32 {
+        let in_doubt = |open: &&OpenRequest| {
+            matches!(&open.request.kind, planwright_model::RequestKind::InDoubt { call }
+                if self.tasks.get(&call.task).is_some_and(|row| row.status == TaskStatus::Running))
+        };
+        self.requests.open.values().filter(in_doubt).count() as u32
+    }
+
+    /// What a fork does not take over: approvals, questions, what was running, and how the run stood.
+    fn start_over(&mut self, imported: bool) {
+        self.grants.clear();
+        if imported {
+            self.planning.policy_set = planwright_model::PolicyOverride::default();
+        }
+        self.plan.approval = None;
+        self.plan.abandoned = false;
+        // Leave to run a command was given to the other session's call.
+        self.requests.open.clear();
+        self.requests.answered.clear();
+        self.tasks.let_go();
+        self.run = self.run.started_over();
+        self.breakers = BreakerSlice::default();
+        self.breakers.set_limits(&self.run.limits);
+    }
+
+    fn apply_run(&mut self, event: &planwright_model::event::RunEvent, at: Timestamp) -> bool {
+        if let planwright_model::event::RunEvent::LimitsSet { limits } = event {
+            self.breakers.set_limits(limits);
+        }
+        self.run.apply(event, at)
+    }
+
+    /// Usage and breakers count only the first outcome of a call; a second one changes nothing.
+    fn apply_call(&mut self, event: &CallEvent, record: &Record) -> bool {
+        let tool = self.tasks.tool_in_flight(event.call()).map(str::to_owned);
+        let sensible = self.tasks.apply_call(event, record.at);
+        self.agents.note_call(event);
+        if let (true, CallEvent::Concluded { outcome, usage, .. }) = (sensible, event) {
+            self.totals.tokens = self.totals.tokens.saturating_add(usage.tokens);
+            self.totals.cost = self.totals.cost.saturating_add(usage.cost);
+            self.breakers.apply(tool.as_deref().unwrap_or_default(), outcome, record.at);
+        }
+        sensible
+    }
+
+    /// What models used up counts, whether they answered well or not.
+    fn apply_agent(&mut self, event: &AgentEvent, at: Timestamp) -> bool {
+        let sensible = self.agents.fold(event);
+        match event {
+            AgentEvent::ModelAsked { ask, .. } => {
+                let next = *ask == self.totals.asks + 1;
+                self.totals.asks = self.totals.asks.max(*ask);
+                return next && sensible;
+            }
+            AgentEvent::ModelAnswered { tokens, cost, .. }
+            | AgentEvent::ModelFailed { tokens, cost, .. } => {
+                self.totals.tokens = self.totals.tokens.saturating_add(*tokens);
+                match cost {
+                    Some(cost) => self.totals.cost = self.totals.cost.saturating_add(*cost),
+                    None => self.totals.unpriced_tokens += tokens,
+                }
+                self.planning.last_visible = Some(at);
+            }
+            AgentEvent::Partial { .. } => self.planning.last_visible = Some(at),
+            AgentEvent::Granted { rule, .. } => self.grants.push(rule.clone()),
+            AgentEvent::Revoked { rule } => {
+                let before = self.grants.len();
+                self.grants.retain(|known| known != rule);
+                return self.grants.len() < before;
+            }
+            AgentEvent::Gated { decision } => {
+                let full = decision.get("should_escalate").and_then(serde_json::Value::as_bool);
+                let own = &self.planning.policy_set;
+                let free = own.approval_policy.is_none()
+                    && own.autonomy.is_none()
+                    && own.brainstorming_preference.is_none();
+                self.planning.small_goal = full == Some(false) && free;
+                self.planning.gate = serde_json::from_value(decision.clone()).ok();
+            }
+            _ => {}
+        }
+        sensible
+    }
+
+    fn apply_plan(&mut self, event: &planwright_model::event::PlanEvent, record: &Record) -> bool {
+        let sensible = self.plan.apply(event, record);
+        if let (planwright_model::event::PlanEvent::Proposed { .. }, Some(current)) =
+            (event, &self.plan.current)
+        {
+            self.tasks.adopt(&current.plan);
+        }
+        sensible
+    }
+
+    /// Folds all records in order.
+    pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+        let mut state = Self::default();
+        records.into_iter().for_each(|record| state.apply(record));
+        state
+    }
+
+    /// Where the session stands.
+    pub fn status(&self) -> SessionStatus {
+        if self.plan.abandoned {
+            return SessionStatus::Abandoned;
+        }
+        if !self.requests.open.is_empty() {
+            return SessionStatus::NeedsYou;
+        }
+        if self.planning.place.state == planwright_model::PlanState::Aborted {
+            return SessionStatus::Abandoned;
+        }
+        match self.run.phase {
+            RunPhase::Idle if self.planning.works() => SessionStatus::Planning,
+            RunPhase::Idle if self.plan.current.is_none() => SessionStatus::Planning,
+            RunPhase::Idle => SessionStatus::Held,
+            RunPhase::Running if self.tasks.only_people_left() => SessionStatus::Yours,
+            RunPhase::Running => SessionStatus::Running,
+            RunPhase::Paused => SessionStatus::Paused,
+            // Nobody has to be there for tasks of the person's.
+            RunPhase::Interrupted if self.may_run() && self.tasks.waits_for_people() => {
+                SessionStatus::Yours
+            }
+            RunPhase::Interrupted => SessionStatus::Interrupted,
+            RunPhase::Finished { success: true } => SessionStatus::Done,
+            // Work that the person chose to leave out is no failure.
+            RunPhase::Finished { success: false } if self.tasks.only_person_skipped() => {
+                SessionStatus::Done
+            }
+            RunPhase::Finished { success: false } => SessionStatus::Failed,
+        }
+    }
+
+    /// All tasks that wait or run and whose dependencies are met, in the order in which they would be chosen.
+    pub fn unlocked_tasks(&self) -> Vec<&TaskId> {
+        self.in_key_order(
+            (0..self.tasks.len()).filter(|task| self.tasks.is_unlocked(*task)).collect(),
+        )
+    }
+
+    /// Tasks in the order in which they would be chosen if all were ready.
+    pub fn in_key_order(&self, mut tasks: Vec<usize>) -> Vec<&TaskId> {
+        let Some(current) = &self.plan.current else { return Vec::new() };
+        let key = |task: usize| {
+            let depth = current.facts.depth.get(task).copied().unwrap_or(0);
+            SelectionKey::of(&current.plan.tasks[task], depth, |_| true)
+        };
+        tasks.sort_by(|a, b| key(*a).cmp(&key(*b)));
+        tasks.into_iter().map(|task| self.tasks.id(task)).collect()
+    }
+
+    /// Whether the plan's current revision has an approval that names its hash.
+    pub fn may_run(&self) -> bool {
+        self.plan.is_approved() && !self.plan.abandoned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+    use planwright_model::event::arbitrary::journal;
+    use planwright_model::event::{PlanEvent, TaskEvent};
+    use planwright_model::{Category, Failure, GraphFacts};
+
+    #[test]
+    fn time_without_a_process_and_time_in_doubt_are_no_work() {
+        use planwright_model::event::{ApprovalEvent, RunEvent, SessionEvent};
+        use planwright_model::{CallId, Request, RequestId, RequestKind};
+        let at = |second: i64| Timestamp::from_second(second).unwrap();
+        let task = planwright_model::TaskNode::new("a", "a");
+        let plan =
+            planwright_model::Plan { title: "x".into(), tasks: vec![task], ..Default::default() };
+        let (hash, opened) =
+            (plan.digest().unwrap(), SessionEvent::Opened { program: "x".into(), pid: 1 });
+        let started =
+            TaskEvent::Started { task: "a".into(), attempt: 1, depth: 0, affinity_delta: 0.0 };
+        let call = CallId { task: "a".into(), attempt: 1, step: 1 };
+        let request = Request {
+            id: RequestId(1),
+            kind: RequestKind::InDoubt { call },
+            question: String::new(),
+            why: String::new(),
+            verbatim: Vec::new(),
+            details: Vec::new(),
+            choices: Vec::new(),
+            task: Some("a".into()),
+        };
+        let mut state = SessionState::default();
+        state.session.created_at = Some(at(0));
+        for (second, event) in [
+            (0, Event::from(opened.clone())),
+            (
+                0,
+                PlanEvent::Proposed {
+                    revision: 1,
+                    hash: hash.clone(),
+                    plan: plan.into(),
+                    facts: GraphFacts { depth: vec![0], ..GraphFacts::default() }.into(),
+                    normalization: Vec::new(),
+                }
+                .into(),
+            ),
+            (10, RunEvent::Started { hash, jobs: 1 }.into()),
+            (10, started.into()),
+            (14, SessionEvent::AnomalyNoted { what: "the last word".into() }.into()),
+            // The process is killed, and another one comes after an hour.
+            (3_614, opened.into()),
+            (3_614, ApprovalEvent::Asked { request: request.into() }.into()),
+        ] {
+            let record = Record::new(state.seq.next(), at(second), event);
+            state.apply(&record);
+        }
+        assert_eq!(state.run.worked_ms(at(9_000)), 4_000);
+        assert_eq!(state.attended_ms(at(3_700)), 100_000);
+        assert_eq!(state.tasks.get(&"a".into()).unwrap().elapsed_ms(at(9_000)), Some(4_000));
+    }
+
+    proptest! {
+        #[test]
+        fn results_merge_alike_in_any_order_of_completion(order in Just([0, 1, 2, 3, 4, 5]).prop_shuffle()) {
+            let merged = |order: &[usize]| {
+                let ids = ["a", "b", "c", "d", "e", "f"];
+                let tasks = ids.map(|id| planwright_model::TaskNode::new(id, id)).into();
+                let plan = planwright_model::Plan { title: "Merge".into(), tasks, ..Default::default() };
+                let mut state = SessionState::default();
+                let mut say = |event: Event| {
+                    state.apply(&Record::new(state.seq.next(), Timestamp::UNIX_EPOCH, event));
+                };
+                say(PlanEvent::Proposed {
+                    revision: 1,
+                    hash: plan.digest().unwrap(),
+                    plan: plan.into(),
+                    facts: GraphFacts::default().into(),
+                    normalization: Vec::new(),
+                }
+                .into());
+                for id in ids {
+                    say(TaskEvent::Started { task: id.into(), attempt: 1, depth: 0, affinity_delta: 0.0 }.into());
+                }
+                for task in order {
+                    let task = TaskId::from(ids[*task]);
+                    say(if task.as_str() < "d" {
+                        TaskEvent::Completed { task, attempt: 1, elapsed_ms: 1, by: None, note: None }.into()
+                    } else {
+                        let failure = Failure::new("exit_status", Category::Critical, "exit 1");
+                        TaskEvent::Failed { task, attempt: 1, elapsed_ms: 1, failure, retry_in_ms: None }.into()
+                    });
+                }
+                state
+            };
+            prop_assert_eq!(merged(&order), merged(&[0, 1, 2, 3, 4, 5]));
+        }
+
+        #[test]
+        fn a_second_outcome_changes_nothing(records in journal(60), again in any::<Index>()) {
+            let mut state = SessionState::fold(&records);
+            let outcomes: Vec<_> = records
+                .iter()
+                .filter(|record| matches!(&record.event, Event::Call(CallEvent::Concluded { .. })))
+                .collect();
+            prop_assume!(!outcomes.is_empty());
+            let outcome = again.get(&outcomes);
+            let Event::Call(event) = &outcome.event else { unreachable!("filtered above") };
+            let in_flight = state.tasks.get(&event.call().task).and_then(|row| row.call.clone());
+            prop_assume!(in_flight.is_none_or(|open| open.call != *event.call()));
+            let before = (state.tasks.clone(), state.totals.tokens, state.breakers.clone());
+            state.apply(&Record { seq: state.seq.next(), ..(*outcome).clone() });
+            prop_assert_eq!((state.tasks.clone(), state.totals.tokens, state.breakers.clone()), before);
+        }
+
+        #[test]
+        fn folding_a_prefix_and_then_the_rest_equals_folding_all(records in journal(60), cut in any::<Index>()) {
+            let cut = cut.index(records.len() + 1);
+            let mut state = SessionState::fold(&records[..cut]);
+            records[cut..].iter().for_each(|record| state.apply(record));
+            prop_assert_eq!(state, SessionState::fold(&records));
+        }
+
+        #[test]
+        fn seeking_equals_folding_from_the_start(records in journal(60), cut in any::<Index>()) {
+            let cut = cut.index(records.len() + 1);
+            let bytes = Checkpoint::encode(&SessionState::fold(&records[..cut])).unwrap();
+            let plan = |seq: Seq| records.iter().find(|record| record.seq == seq).cloned();
+            let mut state = Checkpoint::decode(&bytes).unwrap().restore(plan).unwrap();
+            records[cut..].iter().for_each(|record| state.apply(record));
+            prop_assert_eq!(state, SessionState::fold(&records));
+        }
+
+        #[test]
+        fn the_incremental_ready_set_equals_the_naive_one(records in journal(80)) {
+            let state = SessionState::fold(&records);
+            let naive: Vec<usize> = (0..state.tasks.len()).filter(|task| state.tasks.is_ready_by_definition(*task)).collect();
+            let kept: Vec<usize> = (0..state.tasks.len()).filter(|task| state.tasks.is_ready(*task)).collect();
+            prop_assert_eq!(kept, naive);
+        }
+    }
+}

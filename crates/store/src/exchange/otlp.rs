@@ -1,0 +1,210 @@
+//! A session as spans of open telemetry, in the JSON form of OTLP and named by its conventions for generative AI.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use planwright_model::event::{
+    AgentEvent, CallEvent, CallOutcome, Event, Record, RunEvent, TaskEvent,
+};
+use planwright_model::{Digest, SessionId};
+
+/// The spans of a session: the run, each attempt at a task, each call of a tool, each question to a model.
+pub fn spans(session: &SessionId, title: &str, records: &[Record]) -> Value {
+    let trace = Digest::of_json(&json!(session.as_str())).as_str()[..32].to_owned();
+    let mut telling = Telling { trace, root: None, open: HashMap::new(), spans: Vec::new() };
+    let root = telling.id("run");
+    let began = records.first().map(|record| record.at).unwrap_or_default();
+    telling.begin(
+        "run",
+        &format!("invoke_agent {title}"),
+        None,
+        began,
+        &[
+            attribute("gen_ai.operation.name", "invoke_agent"),
+            attribute("gen_ai.agent.name", "planwright"),
+            attribute("gen_ai.conversation.id", session.as_str()),
+        ],
+    );
+    telling.root = Some(root);
+    for record in records {
+        telling.apply(record);
+    }
+    let last = records.last().map(|record| record.at).unwrap_or_default();
+    telling.end_all(last);
+    json!({ "resourceSpans": [{
+        "resource": { "attributes": [
+            attribute("service.name", "planwright"),
+            attribute("service.version", env!("CARGO_PKG_VERSION")),
+        ] },
+        "scopeSpans": [{
+            "scope": { "name": "planwright", "version": env!("CARGO_PKG_VERSION") },
+            "spans": telling.spans,
+        }],
+    }] })
+}
+
+struct Telling {
+    trace: String,
+    root: Option<String>,
+    /// Spans that have not ended, by what they are about.
+    open: HashMap<String, Value>,
+    spans: Vec<Value>,
+}
+
+impl Telling {
+    fn apply(&mut self, record: &Record) {
+        let at = record.at;
+        match &record.event {
+            Event::Task(TaskEvent::Started { task, attempt, depth, .. }) => {
+                let name = format!("invoke_agent {task}");
+                let attributes = vec![
+                    attribute("gen_ai.operation.name", "invoke_agent"),
+                    attribute("gen_ai.agent.name", task.as_str()),
+                    number("planwright.attempt", u64::from(*attempt)),
+                    number("planwright.depth", u64::from(*depth)),
+                ];
+                let root = self.root.clone();
+                self.begin(&format!("task {task}"), &name, root, at, &attributes);
+            }
+            Event::Task(TaskEvent::Completed { task, .. }) => {
+                self.end(&format!("task {task}"), at, None);
+            }
+            Event::Task(TaskEvent::Failed { task, failure, .. }) => {
+                self.end(&format!("task {task}"), at, Some((&failure.code, &failure.message)));
+            }
+            Event::Task(TaskEvent::Reset { task, why }) => {
+                self.end(&format!("task {task}"), at, Some(("reset", why)));
+            }
+            Event::Call(event) => self.call(event, at),
+            Event::Agent(event) => self.model(event, at),
+            Event::Run(RunEvent::Finished { success: false, .. }) => {
+                self.end("run", at, Some(("failed", "not all tasks completed")));
+            }
+            Event::Run(RunEvent::Finished { .. }) => self.end("run", at, None),
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, event: &CallEvent, at: Timestamp) {
+        let call = event.call();
+        let key = format!("call {call}");
+        match event {
+            CallEvent::Intended { tool, .. } => {
+                let parent = self.span_of(&format!("task {}", call.task));
+                let attributes = vec![
+                    attribute("gen_ai.operation.name", "execute_tool"),
+                    attribute("gen_ai.tool.name", tool),
+                    attribute("gen_ai.tool.call.id", &call.to_string()),
+                ];
+                self.begin(&key, &format!("execute_tool {tool}"), parent, at, &attributes);
+            }
+            CallEvent::Concluded { outcome, .. } => {
+                let words = planwright_state::trace::outcome_words(outcome);
+                let failed = !matches!(outcome, CallOutcome::Exited { code: 0 });
+                self.end(&key, at, failed.then_some(("tool_error", words.as_str())));
+            }
+            CallEvent::Spawned { .. } | CallEvent::Output { .. } => {}
+        }
+    }
+
+    fn model(&mut self, event: &AgentEvent, at: Timestamp) {
+        match event {
+            AgentEvent::ModelAsked { task, ask, provider, model, .. } => {
+                let parent = task.as_ref().and_then(|task| self.span_of(&format!("task {task}")));
+                let attributes = vec![
+                    attribute("gen_ai.operation.name", "chat"),
+                    attribute("gen_ai.provider.name", provider),
+                    attribute("gen_ai.request.model", model),
+                ];
+                let parent = parent.or_else(|| self.root.clone());
+                self.begin(
+                    &format!("ask {ask}"),
+                    &format!("chat {model}"),
+                    parent,
+                    at,
+                    &attributes,
+                );
+            }
+            AgentEvent::ModelAnswered { ask, tokens, .. } => {
+                let key = format!("ask {ask}");
+                if let Some(Value::Array(attributes)) =
+                    self.open.get_mut(&key).and_then(|span| span.get_mut("attributes"))
+                {
+                    attributes.push(number("gen_ai.usage.total_tokens", *tokens));
+                }
+                self.end(&key, at, None);
+            }
+            AgentEvent::ModelFailed { ask, failure, .. } => {
+                self.end(&format!("ask {ask}"), at, Some((&failure.code, &failure.message)));
+            }
+            _ => {}
+        }
+    }
+
+    fn id(&self, key: &str) -> String {
+        let number = self.spans.len() + self.open.len();
+        Digest::of_json(&json!([self.trace, key, number])).as_str()[..16].to_owned()
+    }
+
+    fn span_of(&self, key: &str) -> Option<String> {
+        let span = self.open.get(key)?;
+        span.get("spanId").and_then(Value::as_str).map(str::to_owned)
+    }
+
+    fn begin(
+        &mut self,
+        key: &str,
+        name: &str,
+        parent: Option<String>,
+        at: Timestamp,
+        attributes: &[Value],
+    ) {
+        // One that never ended is cut where the next of its name begins.
+        self.end(key, at, Some(("interrupted", "it did not end")));
+        let mut span = json!({
+            "traceId": self.trace,
+            "spanId": self.id(key),
+            "name": name,
+            "kind": 1,
+            "startTimeUnixNano": at.as_nanosecond().to_string(),
+            "attributes": attributes,
+        });
+        if let Some(parent) = parent {
+            span["parentSpanId"] = parent.into();
+        }
+        self.open.insert(key.to_owned(), span);
+    }
+
+    fn end(&mut self, key: &str, at: Timestamp, failed: Option<(&str, &str)>) {
+        let Some(mut span) = self.open.remove(key) else { return };
+        span["endTimeUnixNano"] = at.as_nanosecond().to_string().into();
+        span["status"] = match failed {
+            None => json!({ "code": 1 }),
+            Some((kind, message)) => {
+                if let Some(Value::Array(attributes)) = span.get_mut("attributes") {
+                    attributes.push(attribute("error.type", kind));
+                }
+                json!({ "code": 2, "message": message })
+            }
+        };
+        self.spans.push(span);
+    }
+
+    fn end_all(&mut self, at: Timestamp) {
+        let mut keys: Vec<String> = self.open.keys().cloned().collect();
+        keys.sort();
+        for key in keys {
+            self.end(&key, at, Some(("interrupted", "the session ended first")));
+        }
+    }
+}
+
+fn attribute(key: &str, value: &str) -> Value {
+    json!({ "key": key, "value": { "stringValue": value } })
+}
+
+fn number(key: &str, value: u64) -> Value {
+    json!({ "key": key, "value": { "intValue": value.to_string() } })
+}

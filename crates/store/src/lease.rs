@@ -1,0 +1,260 @@
+//! One writer per session: a file lock that dies with its process, and a row that names the holder.
+//!
+//! The lock decides. The row's epoch grows with every holder and is checked in each append, so that a writer that lost
+//! its lock without noticing cannot add events behind the back of the next one.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{process, thread};
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::database::Place;
+use super::error::{Doing, Holder, StoreError};
+use super::queue::{Job, Queue};
+use super::record::{Batch, NewSession};
+use super::schema::immediate;
+use super::sessions;
+use super::time::{from_micros, micros_now};
+use planwright_model::{Seq, SessionId};
+
+const TAKING: &str = "taking the lease of a session";
+
+/// Names a lease: batches carry it, and the append checks it.
+#[derive(Debug)]
+pub(super) struct LeaseKey {
+    pub(super) id: SessionId,
+    pub(super) key: i64,
+    pub(super) epoch: i64,
+}
+
+/// A lease in force. The lock is free again when the file is closed.
+#[derive(Debug)]
+pub(super) struct Grant {
+    pub(super) to: Arc<LeaseKey>,
+    _lock: File,
+}
+
+/// Takes the lease of a session, and says what its head is.
+pub(super) fn take(
+    queue: &Queue,
+    place: &Place,
+    id: &SessionId,
+) -> Result<(Grant, Seq), StoreError> {
+    // A lease that this process has just dropped is given back by the writer thread: let that happen first.
+    let (database, session) = (place.database.clone(), id.clone());
+    queue.run(move |connection| key_of(connection, &database, &session).map(drop))?;
+    let lock = lock(queue, place, id)?;
+    let (database, session) = (place.database.clone(), id.clone());
+    let (key, epoch, head) =
+        queue.run(move |connection| register(connection, &database, &session))?;
+    let to = Arc::new(LeaseKey { id: id.clone(), key, epoch });
+    Ok((Grant { to, _lock: lock }, head))
+}
+
+/// Makes a session with its first events and takes its lease, all in one transaction: a process that is killed meanwhile
+/// leaves either a session that can be resumed or none.
+pub(super) fn take_new(
+    queue: &Queue,
+    place: &Place,
+    new: NewSession,
+    first: Batch,
+) -> Result<(Grant, Seq), StoreError> {
+    if !sessions::is_valid(&new.id) {
+        return Err(StoreError::BadSessionId { session: new.id });
+    }
+    let id = new.id.clone();
+    let lock = lock(queue, place, &id)?;
+    let database = place.database.clone();
+    let made = queue.run(move |connection| {
+        immediate(connection, &database, TAKING, |transaction| {
+            sessions::create_with(transaction, &database, &new, &first)?;
+            register_in(transaction, &database, &new.id)
+        })
+    });
+    let (key, epoch, head) = made.inspect_err(|error| {
+        // The lock file of a session that exists already is not ours to remove.
+        if !matches!(error, StoreError::SessionExists { .. }) {
+            let _ = fs::remove_file(lock_path(place, &id));
+        }
+    })?;
+    let to = Arc::new(LeaseKey { id, key, epoch });
+    Ok((Grant { to, _lock: lock }, head))
+}
+
+fn lock(queue: &Queue, place: &Place, id: &SessionId) -> Result<File, StoreError> {
+    const ATTEMPTS: u32 = 10;
+    const PAUSE: Duration = Duration::from_millis(20);
+    let path = lock_path(place, id);
+    for attempt in 1.. {
+        if let Some(file) = try_lock(&path)? {
+            return Ok(file);
+        }
+        let (database, session) = (place.database.clone(), id.clone());
+        let holder = queue.run(move |connection| holder(connection, &database, &session))?;
+        // Whoever has the lock writes its name a moment later.
+        if holder.is_some() || attempt == ATTEMPTS {
+            return Err(StoreError::Held { session: id.clone(), holder });
+        }
+        thread::sleep(PAUSE);
+    }
+    unreachable!("the loop ends by returning")
+}
+
+/// Locks the file, or says `None` if another process has it. A file that was unlinked meanwhile does not count.
+fn try_lock(path: &Path) -> Result<Option<File>, StoreError> {
+    let failed = |error: std::io::Error| match error.kind() {
+        // Nothing can be written here at all, which is the more useful thing to say.
+        ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnlyFiles { path: path.to_owned() },
+        _ => StoreError::io("locking", path, error),
+    };
+    loop {
+        let options =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+        let file = options.map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let ours = file.metadata().map_err(failed)?.ino();
+        if fs::metadata(path).is_ok_and(|there| there.ino() == ours) {
+            return Ok(Some(file));
+        }
+    }
+}
+
+pub(super) fn lock_path(place: &Place, id: &SessionId) -> PathBuf {
+    place.locks.join(format!("{id}.lock"))
+}
+
+pub(super) fn key_of(
+    connection: &Connection,
+    database: &Path,
+    id: &SessionId,
+) -> Result<i64, StoreError> {
+    connection
+        .query_row(
+            "SELECT key FROM session WHERE id = ? AND visibility = 0",
+            [id.as_str()],
+            |row| row.get(0),
+        )
+        .optional()
+        .doing(TAKING, database)?
+        .ok_or_else(|| StoreError::NoSession { session: id.clone() })
+}
+
+/// Writes our name into the row and fences off whoever was there before.
+fn register(
+    connection: &Connection,
+    database: &Path,
+    id: &SessionId,
+) -> Result<(i64, i64, Seq), StoreError> {
+    immediate(connection, database, TAKING, |transaction| register_in(transaction, database, id))
+}
+
+fn register_in(
+    transaction: &Connection,
+    database: &Path,
+    id: &SessionId,
+) -> Result<(i64, i64, Seq), StoreError> {
+    let key = key_of(transaction, database, id)?;
+    let now = micros_now();
+    let epoch = transaction
+        .query_row(
+            "INSERT INTO lease (session, epoch, pid, started, host, since) VALUES (?1, 1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (session) DO UPDATE
+             SET epoch = epoch + 1, pid = ?2, started = ?3, host = ?4, since = ?5
+             RETURNING epoch",
+            params![key, process::id(), start_ticks(process::id()).unwrap_or(0), host(), now],
+            |row| row.get(0),
+        )
+        .doing(TAKING, database)?;
+    let head: i64 = transaction
+        .query_row(
+            "UPDATE session SET opened_at = ?2 WHERE key = ?1 RETURNING head_seq",
+            params![key, now],
+            |row| row.get(0),
+        )
+        .doing(TAKING, database)?;
+    Ok((key, epoch, Seq(head.cast_unsigned())))
+}
+
+/// Clears our name; the lock is let go of with the grant, after this.
+pub(super) fn release(
+    connection: &Connection,
+    database: &Path,
+    grant: &Grant,
+) -> Result<(), StoreError> {
+    let LeaseKey { key, epoch, .. } = *grant.to;
+    immediate(connection, database, "giving back the lease of a session", |transaction| {
+        transaction
+            .execute("UPDATE lease SET pid = NULL WHERE session = ? AND epoch = ?", [key, epoch])
+            .doing(TAKING, database)
+            .map(drop)
+    })
+}
+
+/// The live process that has the session open for writing, by its row.
+pub(super) fn holder(
+    connection: &Connection,
+    database: &Path,
+    id: &SessionId,
+) -> Result<Option<Holder>, StoreError> {
+    let found = connection
+        .prepare_cached(
+            "SELECT pid, started, host, since FROM lease JOIN session ON key = session
+             WHERE id = ? AND pid IS NOT NULL",
+        )
+        .and_then(|mut statement| {
+            statement
+                .query_row([id.as_str()], |row| {
+                    Ok((row.get::<_, u32>(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get(3)?))
+                })
+                .optional()
+        })
+        .doing("reading the lease of a session", database)?;
+    let Some((pid, started, host, since)) = found else { return Ok(None) };
+    if !is_alive(pid, started, &host) {
+        return Ok(None);
+    }
+    Ok(Some(Holder { pid, host, since: from_micros(since, database)? }))
+}
+
+/// Whether a recorded holder still runs. On another machine that cannot be known, so it counts as alive.
+pub(super) fn is_alive(pid: u32, started: i64, recorded_host: &str) -> bool {
+    if recorded_host != host() || !Path::new("/proc/self/stat").exists() {
+        return true;
+    }
+    start_ticks(pid).is_some_and(|ticks| started == 0 || ticks == started)
+}
+
+/// Whether a process of this machine runs. Where that cannot be known, it does.
+pub(super) fn is_running(pid: u32) -> bool {
+    is_alive(pid, 0, &host())
+}
+
+/// When a process started, in clock ticks since boot: with its pid this names one process for good.
+fn start_ticks(pid: u32) -> Option<i64> {
+    const AFTER_NAME: usize = 19;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold spaces and parentheses, so that counting starts behind the last one.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(AFTER_NAME)?.parse().ok()
+}
+
+fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "this machine".into() } else { name.into() }
+}
+
+/// Hands a lease to the writer thread, which gives it back after everything that was appended under it.
+pub(super) fn give_back(queue: &Queue, grant: Grant) {
+    // If the thread is gone, dropping the grant here frees the lock, which is what decides.
+    let _ = queue.send(Job::Release(grant));
+}

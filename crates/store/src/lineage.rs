@@ -1,0 +1,119 @@
+//! Which session holds which part of a journal: a fork reads its past from its parent, and that one from its own.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::error::{Doing, StoreError};
+use super::sessions::unsigned;
+use planwright_model::{Seq, SessionId};
+
+/// A stretch of a journal that lies in one session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) key: i64,
+    pub(super) first: Seq,
+    pub(super) last: Seq,
+}
+
+/// The parts of a session's journal, oldest first. Together they have no gap; empty ones are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lineage {
+    pub(super) head: Seq,
+    parts: Vec<Part>,
+}
+
+impl Lineage {
+    pub(super) fn read(
+        connection: &Connection,
+        database: &Path,
+        id: &SessionId,
+    ) -> Result<Self, StoreError> {
+        let own =
+            step(connection, "id = ? AND visibility < 2", id.as_str()).doing(READING, database)?;
+        let Some(own) = own else { return Err(StoreError::NoSession { session: id.clone() }) };
+        let head = own.head;
+        let (mut parts, mut last, mut current) = (Vec::new(), head, own);
+        loop {
+            let (key, first) = (current.key, current.fork_seq.next());
+            if first <= last {
+                parts.push(Part { key, first, last });
+            }
+            last = last.min(current.fork_seq);
+            let Some(parent) = current.parent.filter(|_| last > Seq::START) else { break };
+            let Some(next) = step(connection, "key = ?", parent).doing(READING, database)? else {
+                return Err(StoreError::damaged(
+                    database,
+                    format!("the parent of {id} is missing"),
+                ));
+            };
+            current = next;
+        }
+        parts.reverse();
+        Ok(Self { head, parts })
+    }
+
+    /// The parts of `first..=last`, oldest first, each cut to that range.
+    pub(super) fn within(
+        &self,
+        first: Seq,
+        last: Seq,
+    ) -> impl DoubleEndedIterator<Item = Part> + '_ {
+        self.parts
+            .iter()
+            .map(move |part| Part {
+                first: part.first.max(first),
+                last: part.last.min(last),
+                ..*part
+            })
+            .filter(|part| part.first <= part.last)
+    }
+}
+
+const READING: &str = "reading where a session comes from";
+
+struct Step {
+    key: i64,
+    head: Seq,
+    parent: Option<i64>,
+    fork_seq: Seq,
+}
+
+fn step(
+    connection: &Connection,
+    condition: &str,
+    parameter: impl rusqlite::ToSql,
+) -> rusqlite::Result<Option<Step>> {
+    let sql = format!(
+        "SELECT key, head_seq, parent, coalesce(parent_seq, 0) FROM session WHERE {condition}"
+    );
+    connection
+        .prepare_cached(&sql)?
+        .query_row([parameter], |row| {
+            Ok(Step {
+                key: row.get(0)?,
+                head: Seq(unsigned(row.get(1)?)),
+                parent: row.get(2)?,
+                fork_seq: Seq(unsigned(row.get(3)?)),
+            })
+        })
+        .optional()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_cut_into_the_parts_that_hold_it() {
+        let part = |key, first, last| Part { key, first: Seq(first), last: Seq(last) };
+        let lineage = Lineage {
+            head: Seq(30),
+            parts: vec![part(1, 1, 10), part(2, 11, 20), part(3, 21, 30)],
+        };
+        let within = |first, last| lineage.within(Seq(first), Seq(last)).collect::<Vec<_>>();
+        assert_eq!(within(5, 12), [part(1, 5, 10), part(2, 11, 12)]);
+        assert_eq!(within(21, 99), [part(3, 21, 30)]);
+        assert_eq!(within(31, 99), []);
+    }
+}

@@ -1,0 +1,301 @@
+//! What is not ours to use is refused in a sentence and left as it was.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::*;
+use crate::schema::{APPLICATION_ID, VERSION};
+use crate::{StoreError, database, schema};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn allow(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Opening must fail both ways and must not change a byte.
+fn refused(dir: &Path) -> StoreError {
+    let file = dir.join("planwright.db");
+    let before = fs::read(&file).unwrap();
+    Store::open(dir, OpenMode::ReadOnly).unwrap_err();
+    let error = Store::open(dir, OpenMode::ReadWrite).unwrap_err();
+    assert_eq!(fs::read(&file).unwrap(), before, "the file was changed");
+    assert!(!error.hint().is_empty());
+    error
+}
+
+/// A closed store with one session of 300 events, and its database file.
+fn filled(dir: &TempDir) -> std::path::PathBuf {
+    let store = open(dir);
+    append(&start(&store, "a1"), 1..=300);
+    store.close();
+    dir.path().join("planwright.db")
+}
+
+#[test]
+fn directory_and_files_are_for_their_owner_only() {
+    let dir = temporary();
+    let place = dir.path().join("data/planwright");
+    let store = Store::open(&place, OpenMode::ReadWrite).unwrap();
+    let _journal = start(&store, "a1");
+    assert_eq!(mode(&place), 0o700);
+    assert_eq!(mode(&place.join("locks")), 0o700);
+    for file in ["planwright.db", "planwright.db-wal", "planwright.db-shm", "locks/a1.lock"] {
+        assert_eq!(mode(&place.join(file)), 0o600, "{file}");
+    }
+}
+
+#[test]
+fn a_newer_database_is_refused_even_if_only_its_log_says_so() {
+    let dir = temporary();
+    let file = filled(&dir);
+    let newer = Connection::open(&file).unwrap();
+    newer.pragma_update(None, "user_version", VERSION + 1).unwrap();
+    // The new number is still in the log: the file itself says the old one.
+    let log = fs::read(dir.path().join("planwright.db-wal")).unwrap();
+    assert!(!log.is_empty());
+    assert!(matches!(refused(dir.path()), StoreError::Newer { found, .. } if found == VERSION + 1));
+    assert_eq!(fs::read(dir.path().join("planwright.db-wal")).unwrap(), log);
+    newer.close().unwrap();
+    assert!(matches!(refused(dir.path()), StoreError::Newer { found, .. } if found == VERSION + 1));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "files were left beside it");
+}
+
+#[test]
+fn a_database_of_another_program_is_refused() {
+    let dir = temporary();
+    let file = dir.path().join("planwright.db");
+    Connection::open(&file).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+    assert!(matches!(refused(dir.path()), StoreError::NotOurs { .. }));
+}
+
+#[test]
+fn a_damaged_file_is_refused() {
+    let dir = temporary();
+    let file = filled(&dir);
+    let whole = fs::read(&file).unwrap();
+    let damages: [(&str, Vec<u8>); 4] = [
+        ("not a database", b"no database at all, only words".repeat(100)),
+        ("short", whole[..60].to_vec()),
+        ("cut", whole[..whole.len() / 2].to_vec()),
+        ("schema overwritten", [&whole[..100], &[0xff; 4000], &whole[4100..]].concat()),
+    ];
+    for (what, bytes) in damages {
+        fs::write(&file, bytes).unwrap();
+        let error = refused(dir.path());
+        assert!(matches!(error, StoreError::Damaged { .. }), "{what}: {error:?}");
+    }
+}
+
+#[test]
+fn a_file_damaged_anywhere_never_makes_a_panic_and_is_not_written_to() {
+    let dir = temporary();
+    let file = filled(&dir);
+    let whole = fs::read(&file).unwrap();
+    for n in 0..60 {
+        let mut bytes = whole.clone();
+        let at = whole.len() * n / 60;
+        bytes[at..].iter_mut().take(16).for_each(|byte| *byte ^= 0xa5);
+        fs::write(&file, &bytes).unwrap();
+        if let Ok(store) = Store::open(dir.path(), OpenMode::ReadWrite) {
+            let _ = store.list_sessions();
+            let _ = store.reader().and_then(|reader| reader.rows(&id("a1"), Seq(1)..=Seq(300)));
+            if !store.integrity(Depth::Quick).is_ok_and(|found| found.problems.is_empty()) {
+                assert!(store.acquire(&id("a1")).is_err(), "written to, damage at {at}");
+            }
+        }
+        assert!(fs::read(&file).unwrap() == bytes, "changed by reading, damage at {at}");
+    }
+}
+
+#[test]
+fn a_file_or_directory_without_permission_is_refused() {
+    let dir = temporary();
+    let file = filled(&dir);
+    allow(&file, 0o000);
+    let error = Store::open(dir.path(), OpenMode::ReadWrite).unwrap_err();
+    assert!(matches!(error, StoreError::NotPermitted { mode: 0, .. }), "{error:?}");
+    assert!(Store::open(dir.path(), OpenMode::ReadOnly).is_err());
+    allow(&file, 0o600);
+    allow(dir.path(), 0o500);
+    let error = Store::open(dir.path(), OpenMode::ReadWrite).unwrap_err();
+    assert!(matches!(error, StoreError::NotPermitted { mode: 0o500, .. }), "{error:?}");
+    allow(dir.path(), 0o700);
+}
+
+#[test]
+fn a_place_that_cannot_be_made_or_is_not_there_is_named() {
+    let dir = temporary();
+    fs::write(dir.path().join("file"), "in the way").unwrap();
+    let error = Store::open(&dir.path().join("file/store"), OpenMode::ReadWrite).unwrap_err();
+    assert!(matches!(error, StoreError::NotADirectory { .. }), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        format!("the data directory {} is a file", dir.path().join("file").display())
+    );
+    assert!(error.hint().contains("name a directory"), "{}", error.hint());
+    let error = Store::open(&dir.path().join("file"), OpenMode::ReadOnly).unwrap_err();
+    assert!(matches!(error, StoreError::NotADirectory { .. }), "{error:?}");
+    // What may not be looked into may hold sessions.
+    fs::create_dir(dir.path().join("closed")).unwrap();
+    allow(&dir.path().join("closed"), 0o000);
+    let error = Store::open(&dir.path().join("closed"), OpenMode::ReadOnly).unwrap_err();
+    assert!(matches!(error, StoreError::NotPermitted { .. }), "{error:?}");
+    allow(&dir.path().join("closed"), 0o700);
+    let error = Store::open(&dir.path().join("nowhere"), OpenMode::ReadOnly).unwrap_err();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
+    assert!(!dir.path().join("nowhere").exists());
+}
+
+#[test]
+fn a_database_of_every_earlier_version_is_brought_up_to_date() {
+    for version in 1..VERSION {
+        let dir = temporary();
+        let file = dir.path().join("planwright.db");
+        let old = Connection::open(&file).unwrap();
+        schema::migrate_to(&old, &file, version).unwrap();
+        drop(old);
+        let store = open(&dir);
+        append(&start(&store, "a1"), 1..=3);
+        assert_eq!(store.list_sessions().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn the_file_says_whose_it_is_and_every_commit_is_synced() {
+    let dir = temporary();
+    filled(&dir);
+    let place = database::Place::new(dir.path());
+    let connection = database::open_for_writing(&place).unwrap();
+    let pragma = |name| schema::number(&connection, &place.database, name).unwrap();
+    assert_eq!(pragma("PRAGMA application_id"), APPLICATION_ID);
+    assert_eq!(pragma("PRAGMA synchronous"), 2);
+    assert_eq!(pragma("PRAGMA foreign_keys"), 1);
+    assert_eq!(pragma("PRAGMA auto_vacuum"), 2);
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_refused_and_kept() {
+    let dir = temporary();
+    let link = dir.path().join("planwright.db");
+    std::os::unix::fs::symlink(dir.path().join("elsewhere.db"), &link).unwrap();
+    for mode in [OpenMode::ReadOnly, OpenMode::ReadWrite] {
+        let error = Store::open(dir.path(), mode).unwrap_err();
+        assert!(matches!(error, StoreError::DanglingLink { .. }), "{error:?}");
+        assert!(error.hint().contains("remove the link"), "{}", error.hint());
+    }
+    assert!(link.is_symlink() && !dir.path().join("elsewhere.db").exists());
+}
+
+#[test]
+fn an_empty_file_is_not_taken_for_a_new_store() {
+    let dir = temporary();
+    let file = filled(&dir);
+    fs::write(&file, "").unwrap();
+    let error = refused(dir.path());
+    assert!(matches!(error, StoreError::Emptied { .. }), "{error:?}");
+    assert!(error.hint().contains("move") && error.hint().contains("nothing was changed"));
+    // Its log alone is what is left of a store as well.
+    fs::remove_file(&file).unwrap();
+    let log = dir.path().join("planwright.db-wal");
+    fs::write(&log, "what was committed last").unwrap();
+    for mode in [OpenMode::ReadOnly, OpenMode::ReadWrite] {
+        let error = Store::open(dir.path(), mode).unwrap_err();
+        assert!(matches!(error, StoreError::LogAlone { .. }), "{error:?}");
+    }
+    assert!(!file.exists());
+    assert_eq!(fs::read(&log).unwrap(), b"what was committed last");
+    // Moved away, as the message proposes, a new store is made.
+    fs::remove_file(&log).unwrap();
+    append(&start(&open(&dir), "a1"), 1..=3);
+}
+
+#[test]
+fn what_a_cut_creation_leaves_is_removed_and_never_has_the_final_name() {
+    let dir = temporary();
+    allow(dir.path(), 0o700);
+    // No process has this number.
+    let left = dir.path().join("planwright.db.new-4194305-0");
+    fs::write(&left, "").unwrap();
+    fs::write(dir.path().join("planwright.db.new-4194305-0-wal"), "").unwrap();
+    let store = open(&dir);
+    append(&start(&store, "a1"), 1..=3);
+    drop(store);
+    let mut names: Vec<_> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names.retain(|name| !name.ends_with("-wal") && !name.ends_with("-shm"));
+    assert_eq!(names, ["locks", "planwright.db"]);
+}
+
+/// What a process leaves that ended while it made the file: a page and a journal that has to be rolled back.
+#[test]
+fn a_store_whose_making_was_cut_short_is_made_anew() {
+    let dir = temporary();
+    let file = dir.path().join("planwright.db");
+    let making = Connection::open(&file).unwrap();
+    making.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA cache_size = 1").unwrap();
+    making.execute_batch("BEGIN IMMEDIATE; CREATE TABLE a (x)").unwrap();
+    for _ in 0..40 {
+        making.execute("INSERT INTO a VALUES (zeroblob(9000))", []).unwrap();
+    }
+    // The pages are in the file by now, the journal beside it says how to take them back.
+    let copies: Vec<_> = ["planwright.db", "planwright.db-journal"]
+        .map(|name| (name, fs::read(dir.path().join(name)).unwrap()))
+        .into();
+    drop(making);
+    let other = temporary();
+    for (name, bytes) in copies {
+        fs::write(other.path().join(name), bytes).unwrap();
+    }
+    allow(&other.path().join("planwright.db"), 0o600);
+    let store = open(&other);
+    append(&start(&store, "a1"), 1..=3);
+    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+}
+
+/// The locks that this process has on a file, as the kernel tells them.
+#[cfg(target_os = "linux")]
+fn locks_on(file: &Path) -> usize {
+    use std::os::unix::fs::MetadataExt;
+    let (own, inode) = (std::process::id().to_string(), fs::metadata(file).unwrap().ino());
+    let ours = |line: &&str| {
+        let mut words = line.split_whitespace().skip(4);
+        words.next() == Some(own.as_str())
+            && words.next().is_some_and(|place| place.ends_with(&format!(":{inode}")))
+    };
+    fs::read_to_string("/proc/locks").unwrap().lines().filter(ours).count()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn opening_a_store_again_takes_no_lock_away_from_who_has_it_open() {
+    let dir = temporary();
+    let file = filled(&dir);
+    let store = open(&dir);
+    assert!(locks_on(&file) > 0, "an open store is marked as in use");
+    for mode in [OpenMode::ReadOnly, OpenMode::ReadWrite] {
+        drop(Store::open(dir.path(), mode).unwrap());
+        // A file that is closed loses all locks of the process at once. Maintenance in the background has one of its
+        // own for a moment, so that the number says nothing.
+        assert!(locks_on(&file) > 0);
+    }
+    drop(store);
+}
+
+#[test]
+fn the_reader_of_a_store_goes_on_without_it() {
+    let dir = temporary();
+    filled(&dir);
+    let store = Store::open(dir.path(), OpenMode::ReadOnly).unwrap();
+    let shared = store.clone();
+    assert_eq!(store.into_reader().unwrap().head(&SessionId::new("a1")).unwrap(), Seq(300));
+    assert_eq!(shared.into_reader().unwrap().head(&SessionId::new("a1")).unwrap(), Seq(300));
+}

@@ -1,0 +1,110 @@
+//! `file.write`: a whole file, new or replaced.
+
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{as_text, blocking, diff, read};
+use crate::context::ToolContext;
+use crate::meta::{Effect, Resolved, ToolMeta};
+use crate::tool::{Answer, Code, Tool, ToolError};
+use crate::workspace::{LARGEST, Workspace, content_hash};
+use planwright_model::ToolResult;
+
+#[derive(Deserialize, JsonSchema)]
+struct Args {
+    /// Path of the file, relative to the workspace; missing directories are made
+    #[schemars(length(min = 1))]
+    path: String,
+    /// The whole new content
+    content: String,
+}
+
+pub(super) struct FileWrite(ToolMeta);
+
+impl FileWrite {
+    pub(super) fn new() -> Self {
+        let about = "Write a whole text file of the workspace, replacing it if it is there. To change part of a file use file.edit.";
+        Self(ToolMeta::built_in::<Args>("file.write", Effect::Write, about).makes(&["file"]))
+    }
+}
+
+impl Tool for FileWrite {
+    fn meta(&self) -> &ToolMeta {
+        &self.0
+    }
+
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
+        let wanted: Args = read(args)?;
+        plan_write(context.toolbox.workspace(), args, &wanted.path, &wanted.content)
+    }
+
+    fn call<'a>(
+        &'a self,
+        resolved: &'a Resolved,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Answer> {
+        Box::pin(async move {
+            let workspace = std::sync::Arc::clone(context.toolbox.workspace());
+            let resolved = resolved.clone();
+            blocking(move || match read::<Args>(&resolved.args) {
+                Ok(wanted) => carry_out(&workspace, &resolved, &wanted.path, &wanted.content),
+                Err(error) => error.into(),
+            })
+            .await
+        })
+    }
+}
+
+/// What writing a file would touch and change. Shared by all tools that write one.
+pub(super) fn plan_write(
+    workspace: &Workspace,
+    args: &Value,
+    path: &str,
+    content: &str,
+) -> Result<Resolved, ToolError> {
+    let place = workspace.touch(path)?;
+    if content.len() as u64 > LARGEST {
+        let message = format!("{} bytes are too much for one file", content.len());
+        return Err(ToolError::new(Code::TooLarge, message));
+    }
+    let old = match workspace.read(path, LARGEST) {
+        Ok(bytes) => Some(bytes),
+        Err(error) if error.code == Code::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let mut resolved = Resolved::new(Effect::Write, args.clone());
+    resolved.before_hash = old.as_deref().map(content_hash);
+    resolved.after_hash = Some(content_hash(content.as_bytes()));
+    let old = as_text(path, old.unwrap_or_default()).unwrap_or_default();
+    resolved.preview = Some(diff(&place.path, &old, content));
+    Ok(resolved.touching(place))
+}
+
+/// Writes what was planned, unless the file is no longer what it was then.
+pub(super) fn carry_out(
+    workspace: &Workspace,
+    resolved: &Resolved,
+    path: &str,
+    content: &str,
+) -> Answer {
+    match workspace.write(path, content.as_bytes(), resolved.before_hash.as_ref()) {
+        Ok(after) => {
+            let verb = if resolved.before_hash.is_some() { "replaced" } else { "created" };
+            let place = resolved.paths.first().map_or(path, |touched| touched.path.as_str());
+            let result = ToolResult::success(json!({
+                "path": place,
+                "bytes": content.len(),
+                "diff": resolved.preview,
+                "created": resolved.before_hash.is_none(),
+                // A fork tells by it whether the file is still what this call left.
+                "file_hash": after,
+            }));
+            let mut answer = Answer::from(result.explain(format!("{verb} {place}")));
+            answer.after_hash = Some(after);
+            answer
+        }
+        Err(error) => error.into(),
+    }
+}

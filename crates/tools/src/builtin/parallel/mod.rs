@@ -1,0 +1,103 @@
+//! `explore_context` and `parallel_execute`: several pieces of work at once, under the permits of the session.
+
+mod batches;
+mod execute;
+mod explore;
+mod questions;
+
+#[cfg(test)]
+mod tests;
+
+pub use batches::infer_edges;
+pub(super) use execute::ParallelExecute;
+pub(super) use explore::ExploreContext;
+pub(crate) use questions::Questions;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::context::{ChildState, Progress, ToolContext};
+use crate::limit;
+use planwright_model::{Category, Failure, ToolResult};
+
+/// What came out of one subtask, as the caller reads it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Outcome {
+    description: String,
+    ok: bool,
+    /// At most `result_char_limit` characters, the mark of a cut included.
+    text: String,
+    confidence: f64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cache_hit: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    skipped: bool,
+}
+
+impl Outcome {
+    fn of(description: &str, result: &ToolResult, cache_hit: bool, most: usize) -> Self {
+        Self {
+            description: description.to_owned(),
+            ok: result.ok,
+            text: limit::cut(&text_of(result), most),
+            confidence: result.confidence,
+            cache_hit,
+            skipped: false,
+        }
+    }
+
+    fn skipped(description: &str, why: &str, most: usize) -> Self {
+        Self {
+            description: description.to_owned(),
+            ok: false,
+            text: limit::cut(why, most),
+            confidence: 0.0,
+            cache_hit: false,
+            skipped: true,
+        }
+    }
+}
+
+/// A result as text: its answer where it has one, else its data.
+fn text_of(result: &ToolResult) -> String {
+    if let Some(failure) = result.failed() {
+        return format!("failed ({}): {}", failure.code, failure.message);
+    }
+    match result.data.get("answer").or_else(|| result.data.get("text")) {
+        Some(Value::String(text)) => text.clone(),
+        _ => serde_json::to_string(&result.data).unwrap_or_default(),
+    }
+}
+
+/// The answer to the caller: all outcomes in the order of the input.
+fn joined(outcomes: &[Outcome], data: Value) -> ToolResult {
+    let good = outcomes.iter().filter(|outcome| outcome.ok).count();
+    if good == 0 {
+        let failure = Failure::new(
+            "all_subtasks_failed",
+            Category::Recoverable,
+            "none of the subtasks succeeded",
+        );
+        return ToolResult::failure_with(&failure, data);
+    }
+    let sure =
+        outcomes.iter().map(|outcome| outcome.confidence).sum::<f64>() / outcomes.len() as f64;
+    ToolResult::success(data).sure(sure).explain(format!("{good} of {} succeeded", outcomes.len()))
+}
+
+/// Tells whoever watches how far a subtask is.
+fn tell(context: &ToolContext, child: &ToolContext, title: &str, state: ChildState) {
+    let title = planwright_text::clean_line(title).into_owned();
+    context.report(Progress::Child { child: child.call.task.clone(), title, state });
+}
+
+fn finished(outcome: &Outcome) -> ChildState {
+    if outcome.skipped {
+        return ChildState::Skipped { why: outcome.text.clone() };
+    }
+    ChildState::Finished {
+        ok: outcome.ok,
+        cache_hit: outcome.cache_hit,
+        summary: limit::cut(&outcome.text, 200),
+    }
+}

@@ -1,0 +1,167 @@
+//! What is said around a call: the wish, what decides about it, the question to the person, the intent and the outcome.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::context::{HeldPermit, Progress, ToolFilter};
+use super::history::ToolChoice;
+use super::meta::{RepeatKind, Resolved};
+use super::permission::{
+    AskReason, Because, Offers, PlanGrant, Rule, SandboxState, Stage, Verdict,
+};
+use super::tool::{StoreWrite, ToolError};
+use planwright_model::event::RiskClass;
+use planwright_model::{ApprovalPolicy, Autonomy, CallId, Digest, ToolResult};
+
+/// A call that somebody wants made.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    pub id: CallId,
+    pub tool: String,
+    pub args: Value,
+    /// Why this tool, where there was a choice.
+    pub choice: Option<ToolChoice>,
+    /// The hash of arguments that failed before, if this is a retry that must change something.
+    pub failed_args: Option<Digest>,
+    pub filter: ToolFilter,
+    pub cancel: CancellationToken,
+    pub held: HeldPermit,
+}
+
+impl ToolCall {
+    pub fn new(id: CallId, tool: &str, args: Value) -> Self {
+        Self {
+            id,
+            tool: tool.to_owned(),
+            args,
+            choice: None,
+            failed_args: None,
+            filter: ToolFilter::default(),
+            cancel: CancellationToken::new(),
+            held: HeldPermit::default(),
+        }
+    }
+}
+
+/// What decides about a call besides the call itself, as it is right now.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    pub stage: Stage,
+    pub autonomy: Autonomy,
+    pub approval_policy: ApprovalPolicy,
+    pub plan: Option<PlanGrant>,
+    pub rules: Vec<Rule>,
+    pub grants: Vec<Rule>,
+    pub in_doubt: bool,
+    pub first_after_import: bool,
+    /// The breaker of the tool refuses calls for so many milliseconds.
+    pub breaker_open_ms: Option<u64>,
+    /// What has been produced so far, by the names that tools have as prerequisites.
+    pub produced: BTreeSet<String>,
+}
+
+/// A call that is about to start. Durable before anything runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Intent {
+    pub call: CallId,
+    pub tool: String,
+    pub version: String,
+    pub args: Value,
+    pub args_hash: Digest,
+    pub class: RiskClass,
+    pub repeat: RepeatKind,
+    pub resolved: Resolved,
+    pub because: Because,
+    pub choice: Option<ToolChoice>,
+}
+
+/// A question to the person.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PermissionAsk {
+    pub call: CallId,
+    pub tool: String,
+    pub class: RiskClass,
+    pub resolved: Resolved,
+    pub why: AskReason,
+    pub offers: Offers,
+    /// What an answer *once* is bound to.
+    pub binding: Digest,
+    pub sandbox: SandboxState,
+}
+
+/// What the person said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum PermissionAnswer {
+    Once,
+    /// For this session; the rule becomes a grant.
+    Session {
+        rule: Rule,
+    },
+    /// The class, for the rest of the phase.
+    Phase,
+    /// From now on; the rule goes into the person's own config.
+    Always {
+        rule: Rule,
+    },
+    Deny {
+        reason: String,
+    },
+    /// Ends the task.
+    Stop,
+    /// Nobody is there to answer.
+    Nobody,
+}
+
+/// How a call ended, with everything that is committed together.
+#[derive(Clone, Debug)]
+pub struct Conclusion {
+    pub call: CallId,
+    pub tool: String,
+    pub result: ToolResult,
+    pub writes: Vec<StoreWrite>,
+    /// The whole output, redacted, where the result holds only part of it.
+    pub full_output: Option<String>,
+    pub after_hash: Option<Digest>,
+    pub protected_changes: Vec<String>,
+    pub elapsed: Duration,
+}
+
+/// What the caller gets.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub result: ToolResult,
+    pub cache_hit: bool,
+    /// How the call was decided, unless it never came to that.
+    pub verdict: Option<Verdict>,
+    pub protected_changes: Vec<String>,
+}
+
+impl Finished {
+    pub(super) fn unstarted(error: ToolError, verdict: Option<Verdict>) -> Self {
+        let result = ToolResult::failure(&error.into());
+        Self { result, cache_hit: false, verdict, protected_changes: Vec::new() }
+    }
+}
+
+/// What stands around every call: it knows the policy, asks the person, and journals.
+pub trait Bracket: Send + Sync {
+    fn standing(&self, call: &ToolCall) -> Standing;
+
+    /// Asks the person. Grants and rules that follow from the answer are the bracket's to keep.
+    fn ask<'a>(&'a self, ask: &'a PermissionAsk) -> BoxFuture<'a, PermissionAnswer>;
+
+    /// Makes the intent durable. An error means that nothing is started.
+    fn intend<'a>(&'a self, intent: &'a Intent) -> BoxFuture<'a, Result<(), String>>;
+
+    /// Makes the outcome durable, with the writes in the same commit. An error replaces the result.
+    fn conclude<'a>(&'a self, conclusion: &'a Conclusion) -> BoxFuture<'a, Result<(), String>>;
+
+    /// Takes notice of something that happens while a call runs.
+    fn progress(&self, call: &CallId, progress: Progress);
+}

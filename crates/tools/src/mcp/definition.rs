@@ -1,0 +1,147 @@
+//! What a server says one of its tools is: the text a person consents to, and what changed since they did.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use planwright_model::Digest;
+
+/// Name, title, description and arguments of a tool, as its server gave them. An approval is bound to all of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolDefinition(Value);
+
+/// What an approval is bound to: name, description and arguments.
+pub fn hash_of(tool: &rmcp::model::Tool) -> Digest {
+    ToolDefinition::of(tool).hash()
+}
+
+impl ToolDefinition {
+    pub(super) fn of(tool: &rmcp::model::Tool) -> Self {
+        Self(json!({
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "schema": *tool.input_schema,
+        }))
+    }
+
+    /// Reads what was stored with an approval. `None` if it is not what the approval was given for: an older
+    /// program may have replaced the hash and left the text.
+    pub fn read_approved(stored: &str, approved: &Digest) -> Option<Self> {
+        let definition = Self(serde_json::from_str(stored).ok()?);
+        (definition.hash() == *approved).then_some(definition)
+    }
+
+    pub fn hash(&self) -> Digest {
+        Digest::of_json(&self.0)
+    }
+
+    /// What is stored with an approval.
+    pub fn to_stored(&self) -> String {
+        self.0.to_string()
+    }
+
+    pub(super) fn schema(&self) -> Map<String, Value> {
+        self.0["schema"].as_object().cloned().unwrap_or_default()
+    }
+
+    /// The whole of it for people, line by line. What could deceive is still in it: whoever shows it makes that
+    /// visible.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        for part in ["name", "title"] {
+            if let Some(value) = self.0[part].as_str() {
+                let _ = writeln!(text, "{part}: {value}");
+            }
+        }
+        text.push_str("description:\n");
+        for line in self.0["description"].as_str().unwrap_or("(none)").split('\n') {
+            let _ = writeln!(text, "  {line}");
+        }
+        text.push_str("arguments:\n");
+        let schema = serde_json::to_string_pretty(&self.0["schema"]).unwrap_or_default();
+        for line in schema.lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+        text
+    }
+
+    /// The difference to an earlier definition, as lines with `-` and `+`.
+    pub fn difference_from(&self, earlier: &Self) -> String {
+        let (old, new) = (earlier.to_text(), self.to_text());
+        similar::TextDiff::from_lines(&old, &new)
+            .unified_diff()
+            .context_radius(2)
+            .header("approved before", "offered now")
+            .to_string()
+    }
+
+    /// What a person reads before they approve it.
+    pub fn to_consent_text(&self, earlier: &Earlier) -> String {
+        match earlier {
+            Earlier::Never => self.to_text(),
+            Earlier::Approved(approved) => format!(
+                "what changed since you approved it:\n{}\nall of it as it is now:\n{}",
+                self.difference_from(approved),
+                self.to_text()
+            ),
+            Earlier::NotKept => format!(
+                "it changed since you approved it; the text you approved was not kept, so that all of it is shown:\n{}",
+                self.to_text()
+            ),
+        }
+    }
+}
+
+/// What the person approved of a tool before, if it was not this.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Earlier {
+    Never,
+    Approved(ToolDefinition),
+    /// Only its hash is known: it was approved by an earlier version.
+    NotKept,
+}
+
+impl Earlier {
+    /// From what is stored about a tool.
+    pub fn read(approved: Option<&Digest>, stored: Option<&str>) -> Self {
+        let Some(approved) = approved else { return Self::Never };
+        stored
+            .and_then(|stored| ToolDefinition::read_approved(stored, approved))
+            .map_or(Self::NotKept, Self::Approved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(description: &str) -> ToolDefinition {
+        let schema = json!({ "type": "object", "properties": { "word": { "type": "string" } } });
+        let tool = json!({ "name": "twice", "description": description, "inputSchema": schema });
+        ToolDefinition::of(&serde_json::from_value(tool).unwrap())
+    }
+
+    #[test]
+    fn consent_shows_every_line_and_what_changed() {
+        let long = (0..300).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+        let (old, new) = (definition(&long), definition(&long.replace("line 150", "send it all")));
+        let first = old.to_consent_text(&Earlier::Never);
+        assert!((0..300).all(|n| first.contains(&format!("  line {n}\n"))));
+        assert!(first.contains("\"word\": {"), "{first}");
+        let earlier = Earlier::read(Some(&old.hash()), Some(&old.to_stored()));
+        assert_eq!(earlier, Earlier::Approved(old.clone()));
+        let changed = new.to_consent_text(&earlier);
+        assert!(changed.contains("-  line 150\n+  send it all\n"), "{changed}");
+        assert!(changed.contains("  line 299\n"), "all of it is shown as well");
+    }
+
+    #[test]
+    fn a_text_that_is_not_what_was_approved_is_not_compared_with() {
+        let (old, new) = (definition("one"), definition("two"));
+        assert_eq!(Earlier::read(Some(&new.hash()), Some(&old.to_stored())), Earlier::NotKept);
+        assert_eq!(Earlier::read(Some(&new.hash()), None), Earlier::NotKept);
+        assert_eq!(Earlier::read(None, None), Earlier::Never);
+        assert!(new.to_consent_text(&Earlier::NotKept).contains("was not kept"));
+    }
+}

@@ -1,0 +1,103 @@
+//! The process of a server: started with a cleared environment and a mark, ended with everything it started.
+
+use std::collections::BTreeMap;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+use super::connection::unavailable;
+use crate::process::{
+    CALL_VARIABLE, GroupGuard, OwnedMark, end_group, end_leftovers, end_orphaned_servers,
+};
+use crate::sandbox::{Homes, PrivateDirectory, environment};
+use crate::tool::ToolError;
+
+/// How long a server may take to end after its input was closed, and again after it was asked to.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// A server that runs. When it goes out of scope, every process with its mark is ended.
+#[derive(Debug)]
+pub(super) struct ServerProcess {
+    child: Child,
+    group: Option<GroupGuard>,
+    mark: String,
+    ended: bool,
+    /// Home and temporary files of the server, removed after it.
+    _private: PrivateDirectory,
+}
+
+impl ServerProcess {
+    /// Starts a server and hands out its output and input.
+    pub(super) fn start(
+        name: &str,
+        command: &[String],
+        listed: &[String],
+        set: &BTreeMap<String, String>,
+    ) -> Result<(Self, ChildStdout, ChildStdin), ToolError> {
+        let Some((program, arguments)) = command.split_first() else {
+            return Err(unavailable(format!("{name} has no command")));
+        };
+        let private = PrivateDirectory::make()
+            .map_err(|error| unavailable(format!("making a private directory: {error}")))?;
+        let person: BTreeMap<String, String> = std::env::vars().collect();
+        let homes = Homes::find(&person);
+        let mut built = environment::build(&person, listed, private.path(), &homes.variables);
+        // A server is the person's choice: a name in its config means the person's own value.
+        built.extend(
+            listed.iter().filter_map(|name| Some((name.clone(), person.get(name)?.clone()))),
+        );
+        built.extend(set.clone());
+        let mark = OwnedMark::new(name).to_string();
+        let failed = |error: &dyn std::fmt::Display| {
+            unavailable(format!("{name} does not start ({program}): {error}"))
+        };
+        let mut child = Command::new(program)
+            .args(arguments)
+            .env_clear()
+            .envs(built)
+            .env(CALL_VARIABLE, &mark)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| failed(&error))?;
+        let group = child.id().map(GroupGuard);
+        let pipes = child.stdout.take().zip(child.stdin.take());
+        let this = Self { child, group, mark, ended: false, _private: private };
+        let (output, input) = pipes.ok_or_else(|| failed(&"it has no pipes"))?;
+        Ok((this, output, input))
+    }
+
+    /// Ends the server after its input was closed: by itself if it wants to, then by signals, and then whatever it
+    /// started in other groups or sessions, found by the mark.
+    pub(super) async fn end(mut self) {
+        if tokio::time::timeout(GRACE, self.child.wait()).await.is_err()
+            && let Some(group) = &self.group
+        {
+            // Collected meanwhile: a process that nobody collects still counts as a member of its group.
+            let _ = tokio::join!(self.child.wait(), end_group(group.0, GRACE));
+        }
+        drop(self.group.take());
+        let mark = self.mark.clone();
+        self.ended = tokio::task::spawn_blocking(move || end_leftovers(&mark)).await.is_ok();
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        // Nobody waited for its end: a cancelled connection, a time limit, a runtime that shuts down.
+        drop(self.group.take());
+        end_leftovers(&self.mark);
+    }
+}
+
+/// Ends what servers of Planwright processes that are gone left behind. Nothing depends on them any more.
+pub(super) async fn end_orphans() {
+    let _ = tokio::task::spawn_blocking(end_orphaned_servers).await;
+}

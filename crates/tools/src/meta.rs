@@ -1,0 +1,252 @@
+//! What is known about a tool before it runs, and about a call once its arguments are understood.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use planwright_model::Digest;
+use planwright_model::event::{FileChange, RepeatClass, RiskClass};
+
+/// What a call does, as the table of permissions tells calls apart. It comes from the code of a tool or from the
+/// person's config, never from a description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Looks at the workspace or at memory.
+    Look,
+    /// Starts other calls, each of which is decided on its own.
+    Orchestrate,
+    /// Changes what the session remembers, and nothing else.
+    SessionState,
+    /// Changes files of the workspace.
+    Write,
+    /// Runs a command.
+    Execute,
+    /// Runs a command that may reach the network.
+    ExecuteNetwork,
+    /// Reads from the network.
+    Network,
+    /// A tool of somebody else: it can do anything.
+    Foreign,
+}
+
+impl Effect {
+    /// The class that the journal and the cards name.
+    pub fn class(self) -> RiskClass {
+        match self {
+            Self::Look | Self::Orchestrate | Self::SessionState => RiskClass::Read,
+            Self::Write => RiskClass::Write,
+            Self::Execute | Self::Foreign => RiskClass::Execute,
+            Self::ExecuteNetwork | Self::Network => RiskClass::Network,
+        }
+    }
+
+    /// Whether a call may change or reach anything beyond the session.
+    pub fn reaches_out(self) -> bool {
+        !matches!(self, Self::Look | Self::Orchestrate | Self::SessionState)
+    }
+}
+
+/// What may be done with a call whose outcome is not known (trust 3.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RepeatKind {
+    /// Changes nothing: run it again.
+    Pure,
+    /// Its effect is committed together with its outcome and cannot be in doubt.
+    SameTransaction,
+    /// What is on disk tells whether it happened.
+    Verifiable,
+    /// The person decides.
+    Unsafe,
+}
+
+impl RepeatKind {
+    /// The two classes that the journal knows.
+    pub fn as_event(self) -> RepeatClass {
+        match self {
+            Self::Pure | Self::SameTransaction => RepeatClass::Safe,
+            Self::Verifiable | Self::Unsafe => RepeatClass::Unsafe,
+        }
+    }
+}
+
+/// Where a tool came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum Source {
+    BuiltIn,
+    /// A server of the person's config.
+    Mcp {
+        server: String,
+    },
+}
+
+/// What a tool is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ToolMeta {
+    pub name: String,
+    pub version: String,
+    pub description: String,
+    /// JSON Schema of the arguments.
+    pub schema: Value,
+    /// Names of what must have been produced before, such as `web_search_endpoint`.
+    pub prerequisites: Vec<String>,
+    pub produces: Vec<String>,
+    /// The same arguments give the same answer, so that it may come from the cache.
+    pub idempotent: bool,
+    pub read_only: bool,
+    /// The least that any call of it does; a call's own effect may be graver.
+    pub effect: Effect,
+    pub repeat: RepeatKind,
+    /// How long a call may take, unless its arguments ask for less.
+    #[serde(skip)]
+    pub time_limit: Duration,
+    pub source: Source,
+    /// Other names that models know it by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+}
+
+impl ToolMeta {
+    /// Begins the description of a built-in tool whose arguments are `Args`. The rest follows from its effect.
+    pub fn built_in<Args: JsonSchema>(name: &str, effect: Effect, description: &str) -> Self {
+        let looks = matches!(effect, Effect::Look | Effect::Network);
+        Self {
+            name: name.to_owned(),
+            version: "1".to_owned(),
+            description: description.to_owned(),
+            schema: super::schema::of::<Args>(),
+            prerequisites: Vec::new(),
+            produces: Vec::new(),
+            idempotent: looks,
+            read_only: looks,
+            effect,
+            repeat: match effect {
+                Effect::Look | Effect::Network | Effect::Orchestrate => RepeatKind::Pure,
+                Effect::SessionState => RepeatKind::SameTransaction,
+                Effect::Write => RepeatKind::Verifiable,
+                Effect::Execute | Effect::ExecuteNetwork | Effect::Foreign => RepeatKind::Unsafe,
+            },
+            time_limit: Duration::from_secs(60),
+            source: Source::BuiltIn,
+            aliases: Vec::new(),
+        }
+    }
+
+    pub fn class(&self) -> RiskClass {
+        self.effect.class()
+    }
+
+    pub fn needs(mut self, name: &str) -> Self {
+        self.prerequisites.push(name.to_owned());
+        self
+    }
+
+    pub fn makes(mut self, names: &[&str]) -> Self {
+        self.produces.extend(names.iter().map(|name| (*name).to_owned()));
+        self
+    }
+
+    pub fn alias(mut self, name: &str) -> Self {
+        self.aliases.push(name.to_owned());
+        self
+    }
+
+    pub fn within(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+}
+
+/// What a call will touch, known before it runs. Everything the permission function looks at is here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resolved {
+    pub effect: Effect,
+    /// Files and directories, as real places relative to the workspace with `/` between names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<TouchedPath>,
+    /// `host` or `host:port`, lower case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// The whole address, for the card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// A command line, byte for byte.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// A hash of what a file holds now, so that an answer is bound to what it was given for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_hash: Option<Digest>,
+    /// What the file will hold, so that a call in doubt can be told from what is on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_hash: Option<Digest>,
+    /// What the change would be, for the card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+    /// How a tool of somebody else stands to what was approved before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pin: Option<Pin>,
+    /// The arguments that will be used, defaults filled in.
+    pub args: Value,
+}
+
+impl Resolved {
+    pub fn new(effect: Effect, args: Value) -> Self {
+        Self {
+            effect,
+            paths: Vec::new(),
+            hosts: Vec::new(),
+            url: None,
+            command: None,
+            before_hash: None,
+            after_hash: None,
+            preview: None,
+            pin: None,
+            args,
+        }
+    }
+
+    /// What the call does to the one file it touches, where both sides are known.
+    pub fn file_change(&self) -> Option<FileChange> {
+        let ([touched], Some(after)) = (self.paths.as_slice(), &self.after_hash) else {
+            return None;
+        };
+        let (path, before) = (touched.path.clone(), self.before_hash.clone());
+        Some(FileChange { path, before, after: after.clone() })
+    }
+
+    pub fn touching(mut self, path: TouchedPath) -> Self {
+        self.paths.push(path);
+        self
+    }
+}
+
+/// A path that a call touches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TouchedPath {
+    /// Relative to the workspace, links followed.
+    pub path: String,
+    /// Whether changing it changes what other programs do by themselves, such as `.git/hooks`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub protected: bool,
+}
+
+/// How a foreign tool stands to what the person approved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pin {
+    pub hash: Digest,
+    pub standing: PinStanding,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PinStanding {
+    /// Nobody has approved it yet.
+    New,
+    /// Its description or arguments are not what was approved.
+    Changed,
+    Approved,
+}

@@ -1,0 +1,224 @@
+//! Commands that always ask: destruction, escalation, code straight from the network, and what hides its command.
+
+mod git;
+mod hidden;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use hidden::runs_unseen_text;
+
+use super::shell::{ShellLine, ShellWord, SimpleCommand, read_line};
+use crate::workspace::is_protected;
+
+/// Says what is dangerous about a command line, if something is. It errs on the side of asking.
+pub fn danger(line: &str) -> Option<String> {
+    let parsed = read_line(line);
+    if parsed.unreadable {
+        return Some(
+            "the command cannot be read to its end (quotes or brackets that do not close or that shells read differently, or too much nesting)"
+                .to_owned(),
+        );
+    }
+    let found = parsed.commands.iter().find_map(describe_danger);
+    found
+        .or_else(|| hidden::fetches_and_runs(&parsed))
+        .or_else(|| copies_itself(line, &parsed))
+        .map(str::to_owned)
+}
+
+/// What is dangerous about one command.
+fn describe_danger(command: &SimpleCommand) -> Option<&'static str> {
+    if command.writes_to.iter().any(|place| is_device(place)) {
+        return Some("the command writes to a device");
+    }
+    if command.writes_to.iter().any(|place| is_guarded(place)) {
+        return Some("the command writes to a protected file");
+    }
+    if let Some(what) = hidden::describe_hidden(command) {
+        return Some(what);
+    }
+    let program = command.program()?;
+    let arguments = command.arguments();
+    escalates(program)
+        .or_else(|| destroys(program, arguments))
+        .or_else(|| overwrites(program, arguments))
+        .or_else(|| fed_blindly(command, program))
+}
+
+fn escalates(program: &str) -> Option<&'static str> {
+    match program {
+        "sudo" | "doas" | "su" | "pkexec" | "runuser" | "sudoedit" | "visudo" | "setcap" => {
+            Some("the command asks for more rights")
+        }
+        "nsenter" | "unshare" | "chroot" | "bwrap" | "systemd-run" | "machinectl" => {
+            Some("the command leaves the surroundings it was started in")
+        }
+        "ssh" | "rsh" | "mosh" => Some("the command runs something on another machine"),
+        "shutdown" | "reboot" | "halt" | "poweroff" | "init" | "telinit" => {
+            Some("the command stops the machine")
+        }
+        "systemctl" | "service" | "crontab" | "at" | "batch" | "launchctl" => {
+            Some("the command changes what the machine does by itself")
+        }
+        "mount" | "umount" | "insmod" | "modprobe" | "rmmod" | "sysctl" | "iptables" | "nft"
+        | "useradd" | "usermod" | "userdel" | "passwd" => Some("the command changes the system"),
+        _ => None,
+    }
+}
+
+fn destroys(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
+    let has = |words: &[&str]| arguments.iter().any(|word| words.contains(&word.text.as_str()));
+    let begins = |start: &str| arguments.iter().any(|word| word.text.starts_with(start));
+    match program {
+        "dd" | "shred" | "wipefs" | "fdisk" | "sfdisk" | "parted" | "blkdiscard" | "truncate"
+        | "mkswap" => Some("the command can destroy data for good"),
+        name if name.starts_with("mkfs") => Some("the command can destroy data for good"),
+        "rm" if removes_a_tree(arguments) => {
+            Some("the command removes a directory that is not for build results")
+        }
+        "find" | "fd" | "fdfind" if has(&["-delete"]) => Some("the command removes what it finds"),
+        "git" => git::describe_git(arguments),
+        "chmod" | "chown" | "chgrp" if has_flag(arguments, 'R', "--recursive") => {
+            Some("the command changes rights of a whole directory")
+        }
+        "kill" | "pkill" | "killall" | "skill" if kills_others(arguments) => {
+            Some("the command ends processes that it may not have started")
+        }
+        "rsync" if begins("--del") || begins("--remove-source") => {
+            Some("the command removes files that the other side does not have")
+        }
+        "rsync" if has_flag(arguments, 'e', "--rsh") => {
+            Some("the command runs something on another machine")
+        }
+        "tar" if begins("--checkpoint-action") || begins("--to-command") => {
+            Some("the command starts another one by an option")
+        }
+        "docker" | "podman" if has(&["--privileged"]) => Some("the command asks for more rights"),
+        _ => None,
+    }
+}
+
+/// Writing by a command instead of `>`.
+fn overwrites(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
+    let places: Vec<&str> = arguments
+        .iter()
+        .map(|word| word.text.as_str())
+        .filter(|text| !text.starts_with('-'))
+        .collect();
+    let written: &[&str] = match program {
+        "tee" | "mv" | "rm" | "unlink" | "chmod" | "chown" | "sponge" => &places,
+        "cp" | "install" | "ln" | "rsync" => places.split_at(places.len().saturating_sub(1)).1,
+        "sed" | "perl" if has_flag(arguments, 'i', "--in-place") => &places,
+        _ => &[],
+    };
+    if written.iter().any(|place| is_device(place)) {
+        return Some("the command writes to a device");
+    }
+    written.iter().any(|place| is_guarded(place)).then_some("the command changes a protected file")
+}
+
+/// Commands whose arguments come from input, so that nobody sees what they act on.
+fn fed_blindly(command: &SimpleCommand, program: &str) -> Option<&'static str> {
+    let acts = matches!(
+        program,
+        "rm" | "unlink"
+            | "mv"
+            | "kill"
+            | "chmod"
+            | "chown"
+            | "tee"
+            | "ln"
+            | "rmdir"
+            | "curl"
+            | "wget"
+    );
+    let git = program == "git" && !git::only_looks_or_adds(command.arguments());
+    (command.fed_arguments && (acts || git))
+        .then_some("the command acts on whatever its input names")
+}
+
+/// Whether a short flag, alone or among others, or its long form is given.
+fn has_flag(arguments: &[ShellWord], short: char, long: &str) -> bool {
+    arguments.iter().map(|word| word.text.as_str()).any(|word| {
+        word == long
+            || word.strip_prefix(long).is_some_and(|rest| rest.starts_with('='))
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains(short))
+    })
+}
+
+/// Build directories by their name alone, wherever they are.
+const BUILD_DIRECTORIES: [&str; 8] = [
+    "target",
+    "node_modules",
+    "__pycache__",
+    ".pytest_cache",
+    ".next",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".gradle",
+];
+/// Names that sources have as well (`src/build`): these are build directories at the top only.
+const TOP_BUILD_DIRECTORIES: [&str; 4] = ["build", "dist", "out", "coverage"];
+
+fn removes_a_tree(arguments: &[ShellWord]) -> bool {
+    let recursive = has_flag(arguments, 'r', "--recursive")
+        || has_flag(arguments, 'R', "--recursive")
+        || arguments.iter().any(|word| word.is_hidden() && word.text.starts_with(['$', '{', '`']));
+    let places: Vec<&ShellWord> =
+        arguments.iter().filter(|word| !word.text.starts_with('-')).collect();
+    recursive && (places.is_empty() || places.iter().any(|place| !is_build_directory(place)))
+}
+
+fn is_build_directory(place: &ShellWord) -> bool {
+    let text = place.text.strip_prefix("./").unwrap_or(&place.text);
+    let names: Vec<&str> = text.split('/').filter(|name| !name.is_empty()).collect();
+    let stays = !text.starts_with(['/', '~']) && !names.contains(&"..");
+    stays
+        && !place.is_hidden()
+        && !text.contains(['$', '*', '?', '['])
+        && (names.first().is_some_and(|name| TOP_BUILD_DIRECTORIES.contains(name))
+            || [names.first(), names.last()]
+                .iter()
+                .flatten()
+                .any(|n| BUILD_DIRECTORIES.contains(n)))
+}
+
+/// Ending a job of the same line is fine; any other process may be somebody else's.
+fn kills_others(arguments: &[ShellWord]) -> bool {
+    let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+    let targets = match words.as_slice() {
+        ["-l" | "-L" | "--list" | "-0", ..] => return false,
+        ["-s" | "-n" | "--signal", _, rest @ ..] => rest,
+        ["--", ..] => &words[..],
+        [first, rest @ ..] if first.starts_with('-') => rest,
+        all => all,
+    };
+    targets.iter().any(|word| *word != "--" && !word.starts_with('%') && *word != "$!")
+}
+
+fn is_device(place: &str) -> bool {
+    place.starts_with("/dev/")
+        && !matches!(place, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+        && !place.starts_with("/dev/fd/")
+        && !place.starts_with("/dev/shm/")
+}
+
+/// Places that make other programs do something by themselves, in the workspace and outside of it.
+fn is_guarded(place: &str) -> bool {
+    const OUTSIDE: [&str; 6] = ["~/.", "$HOME/.", "${HOME}/.", "/etc/", "/boot/", "/proc/"];
+    is_protected(place) || OUTSIDE.iter().any(|start| place.starts_with(start))
+}
+
+/// A function that starts itself twice: `:(){ :|:& };:` under any name.
+fn copies_itself(line: &str, parsed: &ShellLine) -> Option<&'static str> {
+    let bare: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+    let copies = |name: &str| {
+        !name.is_empty()
+            && bare.contains(&format!("{name}(){{"))
+            && bare.contains(&format!("{name}|{name}"))
+    };
+    let names = parsed.commands.iter().filter_map(|command| command.words.first());
+    let mut names = names.map(|word| word.text.as_str());
+    names.any(copies).then_some("the command starts copies of itself without end")
+}

@@ -1,0 +1,385 @@
+//! The one function that says whether a call may be made.
+//!
+//! Pure: everything it looks at is in [`PermissionInput`]. The order is that of trust 3.2: what is never allowed, what
+//! the person forbids, what always asks, the strict policy, what the person allows, grants of the session, the plan.
+
+mod deny;
+mod destructive;
+mod rule;
+mod shell;
+
+#[cfg(test)]
+mod differential_tests;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+pub use destructive::danger;
+pub use rule::{Matching, Rule, RuleEffect, working_directory};
+pub use shell::{is_plain, simple_commands};
+
+use super::meta::{Effect, PinStanding, Resolved};
+use super::tool::Code;
+use planwright_model::event::RiskClass;
+use planwright_model::{ApprovalPolicy, Autonomy, Digest};
+
+/// How many identical calls in a row pass without a question.
+pub const IDENTICAL_CALLS: u32 = 3;
+
+/// Which part of a session calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Its tools change what the session holds and nothing else.
+    Planning,
+    #[default]
+    Executing,
+}
+
+/// Whether commands are confined here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "sandbox", rename_all = "snake_case")]
+pub enum SandboxState {
+    Enforced,
+    /// Missing, or with holes; the text says what to tell the person.
+    NotEnforced {
+        why: String,
+    },
+}
+
+/// What the approved revision's card listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanGrant {
+    pub revision: Digest,
+    /// Listed for the task that calls.
+    pub task_classes: BTreeSet<RiskClass>,
+    /// Listed for any task of its phase.
+    pub phase_classes: BTreeSet<RiskClass>,
+    /// Granted for the rest of the phase by an answer of the person.
+    #[serde(default)]
+    pub phase_grants: BTreeSet<RiskClass>,
+    /// Commands of the plan, byte for byte.
+    #[serde(default)]
+    pub commands: BTreeSet<String>,
+    #[serde(default)]
+    pub hosts: BTreeSet<String>,
+}
+
+/// Everything a decision looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct PermissionInput<'a> {
+    pub tool: &'a str,
+    pub resolved: &'a Resolved,
+    pub stage: Stage,
+    pub autonomy: Autonomy,
+    pub approval_policy: ApprovalPolicy,
+    pub plan: Option<&'a PlanGrant>,
+    pub sandbox: &'a SandboxState,
+    /// The person's rules, from their own config.
+    pub rules: &'a [Rule],
+    /// Grants of this session.
+    pub grants: &'a [Rule],
+    /// The place in the arguments where a secret was found.
+    pub secret_at: Option<&'a str>,
+    /// The environment variable that the secret is the value of, if it is one.
+    pub secret_variable: Option<&'a str>,
+    /// How many calls with the same arguments came right before this one.
+    pub repeated: u32,
+    /// The call is in doubt from before and would be made again.
+    pub in_doubt: bool,
+    /// Nothing has been called since the session was imported, or forked from an import.
+    pub first_after_import: bool,
+}
+
+/// May it be called?
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    Allow { because: Because },
+    Ask { why: AskReason, offers: Offers },
+    Refuse { code: String, why: String },
+}
+
+/// Which rule let a call pass; part of what is journaled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Because {
+    /// The table lets it pass at this autonomy.
+    Harmless,
+    /// The approved revision's card listed it.
+    Plan {
+        revision: Digest,
+    },
+    /// The person allowed the class for the rest of the phase.
+    Phase {
+        class: RiskClass,
+    },
+    Rule {
+        words: String,
+    },
+    Grant {
+        words: String,
+    },
+    /// The person said yes to this very call.
+    Person,
+}
+
+/// Why the person is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum AskReason {
+    ProtectedPath {
+        path: String,
+    },
+    Dangerous {
+        what: String,
+    },
+    Unsandboxed {
+        why: String,
+    },
+    NewForeignTool,
+    ChangedForeignTool,
+    InDoubt,
+    FirstAfterImport,
+    Repeated {
+        times: u32,
+    },
+    Strict,
+    NotListedForPhase {
+        class: RiskClass,
+    },
+    /// Nothing allows it.
+    NotAllowedYet {
+        class: RiskClass,
+    },
+}
+
+impl AskReason {
+    /// The reason in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::ProtectedPath { path } => {
+                format!("{path} changes what other programs do by themselves, so it always asks")
+            }
+            Self::Dangerous { what } => format!("{what}, so it always asks"),
+            Self::Unsandboxed { why } => format!("the command would not be confined: {why}"),
+            Self::NewForeignTool => "this tool of another program has not been approved yet".into(),
+            Self::ChangedForeignTool => {
+                "the description or arguments of this tool changed since you approved it".into()
+            }
+            Self::InDoubt => "it is not known whether this call already took place".into(),
+            Self::FirstAfterImport => "it is the first call after an import".into(),
+            Self::Repeated { times } => {
+                format!("the same call was made {times} times in a row")
+            }
+            Self::Strict => "the policy strict_every_step asks for each call".into(),
+            Self::NotListedForPhase { class } => {
+                format!("the approved plan lists no {} for this phase", class_words(*class))
+            }
+            Self::NotAllowedYet { class } => {
+                format!("nothing allows this {} yet", class_words(*class))
+            }
+        }
+    }
+}
+
+pub(crate) fn class_words(class: RiskClass) -> &'static str {
+    match class {
+        RiskClass::Read => "reading",
+        RiskClass::Write => "writing",
+        RiskClass::Execute => "command",
+        RiskClass::Network => "network access",
+    }
+}
+
+/// Which answers make sense.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offers {
+    /// The rule that *for this session* and *always* would make; none where they would not be heeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+    /// *For this phase* may be answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub phase: bool,
+}
+
+/// Decides. The first match wins; nothing matching asks.
+pub fn decide(input: &PermissionInput<'_>) -> Verdict {
+    refused(input)
+        .or_else(|| denied(input))
+        .or_else(|| always_asks(input))
+        .or_else(|| strict(input))
+        .or_else(|| allowed_by_rule(input))
+        .or_else(|| granted(input))
+        .or_else(|| table(input))
+        .unwrap_or_else(|| not_allowed_yet(input))
+}
+
+fn refuse(code: Code, why: impl Into<String>) -> Verdict {
+    Verdict::Refuse { code: code.as_str().to_owned(), why: why.into() }
+}
+
+/// What no policy, rule or answer allows. Places outside the workspace and private addresses never get this far: a
+/// tool cannot resolve them.
+fn refused(input: &PermissionInput<'_>) -> Option<Verdict> {
+    let effect = input.resolved.effect;
+    if let Some(place) = input.secret_at.filter(|_| effect.reaches_out()) {
+        return Some(refuse(Code::SecretInArguments, secret_message(place, input.secret_variable)));
+    }
+    if input.stage == Stage::Planning && effect.reaches_out() {
+        return Some(refuse(
+            Code::Refused,
+            format!("{} is not available while a plan is made", input.tool),
+        ));
+    }
+    None
+}
+
+fn secret_message(place: &str, variable: Option<&str>) -> String {
+    match variable {
+        None => format!(
+            "{place} holds what looks like a secret; put it in an environment variable and name that"
+        ),
+        Some(name) => format!(
+            "{place} holds the value of the environment variable {name}, which is kept secret; write ${name} \
+             instead (`environment` in [tools] lets commands see it), or, if it is not a secret, start Planwright \
+             without it: `env -u {name} planwright`"
+        ),
+    }
+}
+
+fn denied(input: &PermissionInput<'_>) -> Option<Verdict> {
+    let rule = find(input.rules, RuleEffect::Deny, input)?;
+    let why = if rule.matches_possibly(input.resolved) {
+        format!(
+            "part of this command is only known when it runs, so it could be what a rule forbids ({}); name each program and subcommand plainly, without variables, patterns or text piped into a shell",
+            rule.words()
+        )
+    } else {
+        format!("your rule says: {}", rule.words())
+    };
+    Some(refuse(Code::Denied, why))
+}
+
+fn find<'r>(
+    rules: &'r [Rule],
+    effect: RuleEffect,
+    input: &PermissionInput<'_>,
+) -> Option<&'r Rule> {
+    rules.iter().find(|rule| rule.effect == effect && rule.matches(input.tool, input.resolved))
+}
+
+/// What asks whatever the policy, the rules and the flags say.
+fn always_asks(input: &PermissionInput<'_>) -> Option<Verdict> {
+    let resolved = input.resolved;
+    let executes = matches!(resolved.effect, Effect::Execute | Effect::ExecuteNetwork);
+    let protected = resolved.paths.iter().find(|touched| touched.protected);
+    let writes = resolved.effect == Effect::Write;
+    let pin = resolved.pin.as_ref().map(|pin| pin.standing);
+    let why = if let Some(touched) = protected.filter(|_| writes) {
+        AskReason::ProtectedPath { path: touched.path.clone() }
+    } else if let Some(what) = resolved.command.as_deref().and_then(danger) {
+        AskReason::Dangerous { what }
+    } else if let (true, Some(why)) = (executes, unsandboxed(input)) {
+        AskReason::Unsandboxed { why }
+    } else if pin == Some(PinStanding::New) {
+        AskReason::NewForeignTool
+    } else if pin == Some(PinStanding::Changed) {
+        AskReason::ChangedForeignTool
+    } else if input.in_doubt {
+        AskReason::InDoubt
+    } else if input.first_after_import && resolved.effect != Effect::Orchestrate {
+        AskReason::FirstAfterImport
+    } else if input.repeated >= IDENTICAL_CALLS {
+        AskReason::Repeated { times: input.repeated }
+    } else {
+        return None;
+    };
+    Some(Verdict::Ask { why, offers: Offers::default() })
+}
+
+/// Why a command would not be confined, unless the person wrote a rule for exactly this.
+fn unsandboxed(input: &PermissionInput<'_>) -> Option<String> {
+    let SandboxState::NotEnforced { why } = input.sandbox else { return None };
+    let by_hand = input.rules.iter().any(|rule| {
+        rule.effect == RuleEffect::Allow
+            && rule.unsandboxed
+            && rule.is_exact()
+            && rule.matches(input.tool, input.resolved)
+    });
+    (!by_hand).then(|| why.clone())
+}
+
+fn strict(input: &PermissionInput<'_>) -> Option<Verdict> {
+    let asks = input.approval_policy == ApprovalPolicy::StrictEveryStep
+        && input.resolved.effect.reaches_out();
+    asks.then(|| Verdict::Ask { why: AskReason::Strict, offers: Offers::default() })
+}
+
+fn allowed_by_rule(input: &PermissionInput<'_>) -> Option<Verdict> {
+    let rule = find(input.rules, RuleEffect::Allow, input)?;
+    Some(Verdict::Allow { because: Because::Rule { words: rule.words() } })
+}
+
+fn granted(input: &PermissionInput<'_>) -> Option<Verdict> {
+    let rule = find(input.grants, RuleEffect::Allow, input)?;
+    Some(Verdict::Allow { because: Because::Grant { words: rule.words() } })
+}
+
+/// The table of trust 3.2.
+fn table(input: &PermissionInput<'_>) -> Option<Verdict> {
+    let low = input.autonomy == Autonomy::Low;
+    let effect = input.resolved.effect;
+    let looks = matches!(effect, Effect::Look | Effect::Orchestrate);
+    if looks || (effect == Effect::SessionState && !low) {
+        return Some(Verdict::Allow { because: Because::Harmless });
+    }
+    let plan_is_enough = match effect {
+        Effect::Write => true,
+        Effect::Execute => in_plan(input) || input.autonomy == Autonomy::High,
+        Effect::Network => host_in_plan(input),
+        _ => false,
+    };
+    if plan_is_enough && !low { listed(input) } else { None }
+}
+
+fn in_plan(input: &PermissionInput<'_>) -> bool {
+    // Commands of a plan run in the workspace itself: approving one is no approval of it elsewhere.
+    let at_root = working_directory(input.resolved) == Some(".");
+    let command = input.resolved.command.as_deref().filter(|_| at_root);
+    input.plan.zip(command).is_some_and(|(plan, command)| plan.commands.contains(command))
+}
+
+fn host_in_plan(input: &PermissionInput<'_>) -> bool {
+    let hosts = &input.resolved.hosts;
+    !hosts.is_empty()
+        && input.plan.is_some_and(|plan| hosts.iter().all(|host| plan.hosts.contains(host)))
+}
+
+/// *plan*: the card of the approved revision listed this class for this task.
+fn listed(input: &PermissionInput<'_>) -> Option<Verdict> {
+    let plan = input.plan?;
+    let class = input.resolved.effect.class();
+    if plan.phase_grants.contains(&class) {
+        return Some(Verdict::Allow { because: Because::Phase { class } });
+    }
+    let milestones = input.approval_policy == ApprovalPolicy::MilestoneApprovals;
+    if milestones && !plan.phase_classes.contains(&class) {
+        return Some(Verdict::Ask {
+            why: AskReason::NotListedForPhase { class },
+            offers: Offers { rule: Rule::for_call(input.tool, input.resolved), phase: true },
+        });
+    }
+    let because = Because::Plan { revision: plan.revision.clone() };
+    plan.task_classes.contains(&class).then_some(Verdict::Allow { because })
+}
+
+fn not_allowed_yet(input: &PermissionInput<'_>) -> Verdict {
+    Verdict::Ask {
+        why: AskReason::NotAllowedYet { class: input.resolved.effect.class() },
+        offers: Offers { rule: Rule::for_call(input.tool, input.resolved), phase: false },
+    }
+}

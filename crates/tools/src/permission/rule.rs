@@ -1,0 +1,233 @@
+//! Rules as data and in words: what the person allowed or forbade, exactly.
+
+use globset::GlobBuilder;
+use serde::{Deserialize, Serialize};
+
+use super::deny::{DenyMatch, compare_command, compare_prefix, runs_command, runs_prefix};
+use super::shell::is_plain;
+use crate::meta::{Effect, Resolved};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleEffect {
+    Allow,
+    Deny,
+}
+
+/// What a rule is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "match", rename_all = "snake_case")]
+pub enum Matching {
+    /// Every call of the tool.
+    Any,
+    /// This command, byte for byte.
+    Command {
+        command: String,
+    },
+    /// Commands that begin with these words and do nothing else.
+    CommandPrefix {
+        prefix: String,
+    },
+    /// Files whose place in the workspace fits the pattern.
+    Path {
+        glob: String,
+    },
+    Host {
+        host: String,
+    },
+}
+
+/// One thing the person allowed or forbade.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    pub effect: RuleEffect,
+    /// The full name of a tool.
+    pub tool: String,
+    pub matching: Matching,
+    /// The person wrote by hand that this exact command may run unconfined.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsandboxed: bool,
+    /// An allowed command may use the network; a deny rule is narrowed to commands that want it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
+    /// Where the command runs, relative to the workspace. None is the workspace itself for an allow rule, and every
+    /// directory for a deny rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+}
+
+impl Rule {
+    pub fn allow(tool: &str, matching: Matching) -> Self {
+        Self {
+            effect: RuleEffect::Allow,
+            tool: tool.to_owned(),
+            matching,
+            unsandboxed: false,
+            network: false,
+            directory: None,
+        }
+    }
+
+    pub fn deny(tool: &str, matching: Matching) -> Self {
+        Self { effect: RuleEffect::Deny, ..Self::allow(tool, matching) }
+    }
+
+    /// The narrowest rule that would let this call pass next time. None where a rule would say too much.
+    pub fn for_call(tool: &str, resolved: &Resolved) -> Option<Self> {
+        let matching = match resolved.effect {
+            Effect::Execute | Effect::ExecuteNetwork => {
+                Matching::Command { command: resolved.command.clone()? }
+            }
+            Effect::Write => {
+                let [touched] = resolved.paths.as_slice() else { return None };
+                Matching::Path { glob: globset::escape(&touched.path) }
+            }
+            Effect::Network => {
+                let [host] = resolved.hosts.as_slice() else { return None };
+                Matching::Host { host: host.clone() }
+            }
+            Effect::SessionState | Effect::Foreign | Effect::Look | Effect::Orchestrate => {
+                Matching::Any
+            }
+        };
+        Some(Self {
+            network: resolved.effect == Effect::ExecuteNetwork,
+            directory: working_directory(resolved)
+                .filter(|directory| *directory != ROOT)
+                .map(str::to_owned),
+            ..Self::allow(tool, matching)
+        })
+    }
+
+    /// Whether it names one command and no other.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.matching, Matching::Command { .. })
+    }
+
+    pub fn matches(&self, tool: &str, resolved: &Resolved) -> bool {
+        if self.tool != tool || !self.covers_circumstances(resolved) {
+            return false;
+        }
+        match &self.matching {
+            Matching::Any => true,
+            Matching::Command { command } => match self.effect {
+                RuleEffect::Allow => resolved.command.as_ref() == Some(command),
+                RuleEffect::Deny => {
+                    resolved.command.as_deref().is_some_and(|line| runs_command(line, command))
+                }
+            },
+            Matching::CommandPrefix { prefix } => resolved
+                .command
+                .as_deref()
+                .is_some_and(|command| begins(command, prefix, self.effect)),
+            // An allow rule must cover everything the call touches, a deny rule any of it.
+            Matching::Path { glob } => {
+                let Ok(glob) = GlobBuilder::new(glob).literal_separator(true).build() else {
+                    return self.effect == RuleEffect::Deny;
+                };
+                let glob = glob.compile_matcher();
+                self.covers(resolved.paths.iter().map(|touched| glob.is_match(&touched.path)))
+            }
+            Matching::Host { host } => {
+                self.covers(resolved.hosts.iter().map(|found| found == host))
+            }
+        }
+    }
+
+    /// Whether a deny rule matches only because nobody can tell from the line what it runs.
+    pub(super) fn matches_possibly(&self, resolved: &Resolved) -> bool {
+        let Some(line) = resolved.command.as_deref() else { return false };
+        let found = match &self.matching {
+            Matching::Command { command } => compare_command(line, command),
+            Matching::CommandPrefix { prefix } => compare_prefix(line, prefix),
+            _ => DenyMatch::None,
+        };
+        found == DenyMatch::Possible
+    }
+
+    /// Whether network and directory of a command are within the rule. Other calls have neither.
+    fn covers_circumstances(&self, resolved: &Resolved) -> bool {
+        let Some(directory) = working_directory(resolved) else { return true };
+        let wants_network = resolved.effect == Effect::ExecuteNetwork;
+        let own = self.directory.as_deref().map(normalize_directory);
+        match self.effect {
+            RuleEffect::Allow => {
+                (self.network || !wants_network) && own.as_deref().unwrap_or(ROOT) == directory
+            }
+            RuleEffect::Deny => {
+                (wants_network || !self.network) && own.is_none_or(|own| own == directory)
+            }
+        }
+    }
+
+    fn covers(&self, mut hits: impl ExactSizeIterator<Item = bool>) -> bool {
+        match self.effect {
+            RuleEffect::Allow => hits.len() > 0 && hits.all(|hit| hit),
+            RuleEffect::Deny => hits.any(|hit| hit),
+        }
+    }
+
+    /// The rule as a person would say it.
+    pub fn words(&self) -> String {
+        let verb = match self.effect {
+            RuleEffect::Allow => "allow",
+            RuleEffect::Deny => "never allow",
+        };
+        let tool = &self.tool;
+        let unconfined = if self.unsandboxed { ", even unconfined" } else { "" };
+        let what = match &self.matching {
+            Matching::Any if self.effect == RuleEffect::Deny => {
+                format!("{verb} any call of {tool}")
+            }
+            Matching::Any => format!("{verb} every call of {tool}"),
+            Matching::Command { command } => {
+                format!("{verb} {tool} with exactly `{command}`{unconfined}")
+            }
+            Matching::CommandPrefix { prefix } if self.effect == RuleEffect::Deny => {
+                format!("{verb} {tool} with `{prefix}` anywhere in the command")
+            }
+            Matching::CommandPrefix { prefix } => {
+                format!("{verb} {tool} with a single command that begins with `{prefix}`")
+            }
+            Matching::Path { glob } => format!("{verb} {tool} for files like `{glob}`"),
+            Matching::Host { host } => format!("{verb} {tool} to reach {host}"),
+        };
+        let place = match self.directory.as_deref().map(normalize_directory) {
+            Some(directory) if directory != ROOT => format!(" in the directory `{directory}`"),
+            _ => String::new(),
+        };
+        let network = if self.network { ", with network access" } else { "" };
+        format!("{what}{place}{network}")
+    }
+}
+
+/// The workspace itself, as a working directory.
+const ROOT: &str = ".";
+
+/// Where a command would run, relative to the workspace; none for calls that run no command.
+pub fn working_directory(resolved: &Resolved) -> Option<&str> {
+    let executes = matches!(resolved.effect, Effect::Execute | Effect::ExecuteNetwork);
+    let touched = resolved.paths.first().map_or(ROOT, |touched| touched.path.as_str());
+    executes.then_some(touched)
+}
+
+/// A directory as people write it (`./sub/`, empty for the workspace) in the form that calls resolve to.
+fn normalize_directory(directory: &str) -> String {
+    let absolute = directory.starts_with('/');
+    let names: Vec<&str> = directory.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    match (absolute, names.is_empty()) {
+        (true, _) => format!("/{}", names.join("/")),
+        (false, true) => ROOT.to_owned(),
+        (false, false) => names.join("/"),
+    }
+}
+
+/// An allowed prefix ends at the end of a word, and the command does nothing but this one thing. A forbidden one is
+/// looked for in every command of the line.
+fn begins(command: &str, prefix: &str, effect: RuleEffect) -> bool {
+    if effect == RuleEffect::Deny {
+        return runs_prefix(command, prefix);
+    }
+    let Some(rest) = command.trim_start().strip_prefix(prefix.trim_end()) else { return false };
+    (rest.is_empty() || rest.starts_with([' ', '\t'])) && is_plain(command)
+}

@@ -1,0 +1,469 @@
+use serde_json::json;
+
+use super::*;
+use crate::meta::{Pin, TouchedPath};
+
+fn resolved(effect: Effect) -> Resolved {
+    Resolved::new(effect, json!({}))
+}
+
+fn command(text: &str) -> Resolved {
+    Resolved { command: Some(text.to_owned()), ..resolved(Effect::Execute) }
+}
+
+fn write(path: &str) -> Resolved {
+    let protected = crate::workspace::is_protected(path);
+    resolved(Effect::Write).touching(TouchedPath { path: path.to_owned(), protected })
+}
+
+fn fetch(host: &str) -> Resolved {
+    Resolved { hosts: vec![host.to_owned()], ..resolved(Effect::Network) }
+}
+
+fn plan(classes: &[RiskClass]) -> PlanGrant {
+    PlanGrant {
+        revision: Digest::of_json(&json!("plan")),
+        task_classes: classes.iter().copied().collect(),
+        phase_classes: classes.iter().copied().collect(),
+        phase_grants: BTreeSet::new(),
+        commands: BTreeSet::from(["cargo test".to_owned()]),
+        hosts: BTreeSet::from(["docs.rs".to_owned()]),
+    }
+}
+
+struct Case<'a> {
+    tool: &'a str,
+    resolved: Resolved,
+    autonomy: Autonomy,
+    policy: ApprovalPolicy,
+    plan: Option<PlanGrant>,
+    sandbox: SandboxState,
+    rules: Vec<Rule>,
+    grants: Vec<Rule>,
+}
+
+impl<'a> Case<'a> {
+    fn new(tool: &'a str, resolved: Resolved) -> Self {
+        Self {
+            tool,
+            resolved,
+            autonomy: Autonomy::Medium,
+            policy: ApprovalPolicy::SingleFinal,
+            plan: None,
+            sandbox: SandboxState::Enforced,
+            rules: Vec::new(),
+            grants: Vec::new(),
+        }
+    }
+
+    fn input(&self) -> PermissionInput<'_> {
+        PermissionInput {
+            tool: self.tool,
+            resolved: &self.resolved,
+            stage: Stage::Executing,
+            autonomy: self.autonomy,
+            approval_policy: self.policy,
+            plan: self.plan.as_ref(),
+            sandbox: &self.sandbox,
+            rules: &self.rules,
+            grants: &self.grants,
+            secret_at: None,
+            secret_variable: None,
+            repeated: 0,
+            in_doubt: false,
+            first_after_import: false,
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        word(&decide(&self.input()))
+    }
+}
+
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Allow { because: Because::Harmless } => "allow",
+        Verdict::Allow { because: Because::Plan { .. } } => "plan",
+        Verdict::Allow { because: Because::Rule { .. } } => "rule",
+        Verdict::Allow { because: Because::Grant { .. } } => "grant",
+        Verdict::Allow { .. } => "phase",
+        Verdict::Ask { .. } => "ask",
+        Verdict::Refuse { .. } => "refuse",
+    }
+}
+
+/// The table of trust 3.2, row by row, at low, medium and high autonomy.
+#[test]
+fn the_table_holds() {
+    use RiskClass::{Execute, Network, Write};
+    let rows: [(&str, Resolved, [&str; 3]); 9] = [
+        ("grep", resolved(Effect::Look), ["allow", "allow", "allow"]),
+        ("memory.save", resolved(Effect::SessionState), ["ask", "allow", "allow"]),
+        ("file.write", write("a.txt"), ["ask", "plan", "plan"]),
+        ("shell.run", command("cargo test"), ["ask", "plan", "plan"]),
+        ("shell.run", command("cargo check"), ["ask", "ask", "plan"]),
+        ("web.fetch", fetch("docs.rs"), ["ask", "plan", "plan"]),
+        ("web.fetch", fetch("example.org"), ["ask", "ask", "ask"]),
+        ("mcp.a.b", resolved(Effect::Foreign), ["ask", "ask", "ask"]),
+        (
+            "shell.run",
+            Resolved { command: Some("x".into()), ..resolved(Effect::ExecuteNetwork) },
+            ["ask", "ask", "ask"],
+        ),
+    ];
+    for (tool, resolved, expected) in rows {
+        for (autonomy, expected) in
+            [Autonomy::Low, Autonomy::Medium, Autonomy::High].into_iter().zip(expected)
+        {
+            let mut case = Case::new(tool, resolved.clone());
+            case.autonomy = autonomy;
+            case.plan = Some(plan(&[Write, Execute, Network]));
+            assert_eq!(case.word(), expected, "{tool} {resolved:?} {autonomy:?}");
+        }
+    }
+}
+
+#[test]
+fn without_a_plan_that_lists_it_every_change_asks() {
+    for resolved in [write("a"), command("cargo test"), fetch("docs.rs")] {
+        let mut case = Case::new("any", resolved);
+        case.autonomy = Autonomy::High;
+        assert_eq!(case.word(), "ask");
+        case.plan = Some(plan(&[]));
+        assert_eq!(case.word(), "ask");
+    }
+}
+
+#[test]
+fn milestones_ask_once_for_a_class_that_the_phase_does_not_list() {
+    let mut case = Case::new("file.write", write("a"));
+    case.policy = ApprovalPolicy::MilestoneApprovals;
+    case.plan = Some(plan(&[]));
+    let Verdict::Ask { why: AskReason::NotListedForPhase { .. }, offers } = decide(&case.input())
+    else {
+        panic!()
+    };
+    assert!(offers.phase);
+    case.plan.as_mut().unwrap().phase_grants.insert(RiskClass::Write);
+    assert_eq!(case.word(), "phase");
+}
+
+#[test]
+fn the_order_is_that_of_the_contract() {
+    let rule = |effect: fn(&str, Matching) -> Rule| {
+        effect("file.write", Matching::Path { glob: "**".into() })
+    };
+    let mut case = Case::new("file.write", write("a"));
+    case.grants = vec![rule(Rule::allow)];
+    assert_eq!(case.word(), "grant");
+    case.rules = vec![rule(Rule::allow)];
+    assert_eq!(case.word(), "rule");
+    case.policy = ApprovalPolicy::StrictEveryStep;
+    assert_eq!(case.word(), "ask", "strict goes before rules and grants");
+    case.rules.push(rule(Rule::deny));
+    assert_eq!(case.word(), "refuse", "a deny rule goes before all");
+    let mut protected = Case::new("file.write", write(".git/hooks/pre-commit"));
+    protected.rules = vec![rule(Rule::allow)];
+    assert_eq!(protected.word(), "ask", "always-ask goes before allow rules");
+    let mut secret = Case::new("file.write", write("a"));
+    secret.rules = vec![rule(Rule::allow)];
+    let input = PermissionInput { secret_at: Some("content"), ..secret.input() };
+    assert!(
+        matches!(decide(&input), Verdict::Refuse { code, .. } if code == "secret_in_arguments")
+    );
+    let input = PermissionInput { secret_variable: Some("SHOP_TOKEN"), ..input };
+    let Verdict::Refuse { why, .. } = decide(&input) else { panic!("refused") };
+    assert!(why.contains("write $SHOP_TOKEN") && why.contains("env -u SHOP_TOKEN"), "{why}");
+}
+
+#[test]
+fn strict_asks_for_everything_that_reaches_out_and_nothing_else() {
+    for (effect, expected) in [
+        (Effect::Look, "allow"),
+        (Effect::SessionState, "allow"),
+        (Effect::Write, "ask"),
+        (Effect::Execute, "ask"),
+        (Effect::Network, "ask"),
+        (Effect::Foreign, "ask"),
+    ] {
+        let mut case = Case::new("x", resolved(effect));
+        case.policy = ApprovalPolicy::StrictEveryStep;
+        assert_eq!(case.word(), expected, "{effect:?}");
+    }
+}
+
+#[test]
+fn without_a_sandbox_every_command_asks_unless_an_exact_rule_written_by_hand_says_otherwise() {
+    let mut case = Case::new("shell.run", command("make"));
+    case.sandbox = SandboxState::NotEnforced { why: "no Landlock".into() };
+    case.rules = vec![Rule::allow("shell.run", Matching::Command { command: "make".into() })];
+    assert!(matches!(
+        decide(&case.input()),
+        Verdict::Ask { why: AskReason::Unsandboxed { .. }, .. }
+    ));
+    case.rules[0].unsandboxed = true;
+    assert_eq!(case.word(), "rule");
+    case.rules[0].matching = Matching::CommandPrefix { prefix: "make".into() };
+    assert_eq!(case.word(), "ask");
+}
+
+#[test]
+fn some_things_ask_under_any_rule() {
+    let any = vec![Rule::allow("x", Matching::Any)];
+    let pinned = |standing| Resolved {
+        pin: Some(Pin { hash: Digest::of_json(&json!(1)), standing }),
+        ..resolved(Effect::Foreign)
+    };
+    for (resolved, expected) in [
+        (pinned(PinStanding::New), "ask"),
+        (pinned(PinStanding::Changed), "ask"),
+        (pinned(PinStanding::Approved), "rule"),
+        (command("rm -rf /"), "ask"),
+        (write(".github/workflows/ci.yml"), "ask"),
+    ] {
+        let mut case = Case::new("x", resolved.clone());
+        case.rules = any.clone();
+        assert_eq!(case.word(), expected, "{resolved:?}");
+    }
+    let mut case = Case::new("x", resolved(Effect::Look));
+    case.rules = any;
+    let base = case.input();
+    for input in [
+        PermissionInput { in_doubt: true, ..base },
+        PermissionInput { first_after_import: true, ..base },
+        PermissionInput { repeated: IDENTICAL_CALLS, ..base },
+    ] {
+        assert_eq!(word(&decide(&input)), "ask");
+    }
+    assert_eq!(word(&decide(&PermissionInput { repeated: IDENTICAL_CALLS - 1, ..base })), "rule");
+}
+
+#[test]
+fn planning_gets_nothing_that_reaches_out() {
+    let case = Case::new("file.write", write("a"));
+    let planning = PermissionInput { stage: Stage::Planning, ..case.input() };
+    assert_eq!(word(&decide(&planning)), "refuse");
+    let looking = Case::new("grep", resolved(Effect::Look));
+    assert_eq!(
+        word(&decide(&PermissionInput { stage: Stage::Planning, ..looking.input() })),
+        "allow"
+    );
+}
+
+#[test]
+fn a_prefix_never_reaches_into_a_second_command() {
+    let rule = Rule::allow("shell.run", Matching::CommandPrefix { prefix: "cargo test".into() });
+    for fits in ["cargo test", "cargo test --lib", "  cargo test -q"] {
+        assert!(rule.matches("shell.run", &command(fits)), "{fits}");
+    }
+    for other in [
+        "cargo testament",
+        "cargo test; rm x",
+        "cargo test && x",
+        "cargo test || x",
+        "cargo test | x",
+        "cargo test $(x)",
+        "cargo test `x`",
+        "cargo test\nx",
+        "cargo test < x",
+        "cargo test > x",
+        "A=1 cargo test",
+        "cargo test & x",
+        "cargo test $HOME",
+        "cargo build",
+    ] {
+        assert!(!rule.matches("shell.run", &command(other)), "{other}");
+    }
+    assert!(!rule.matches("test.run", &command("cargo test")));
+}
+
+#[test]
+fn an_exact_rule_matches_its_bytes_alone() {
+    let rule = Rule::allow("shell.run", Matching::Command { command: "a && b".into() });
+    assert!(rule.matches("shell.run", &command("a && b")));
+    assert!(!rule.matches("shell.run", &command("a && b ")));
+}
+
+#[test]
+fn rules_for_paths_and_hosts_cover_everything_a_call_touches() {
+    let docs = Rule::allow("file.write", Matching::Path { glob: "docs/*.md".into() });
+    assert!(docs.matches("file.write", &write("docs/a.md")));
+    assert!(!docs.matches("file.write", &write("docs/deep/a.md")));
+    assert!(!docs.matches("file.write", &write("src/a.md")));
+    let both = write("docs/a.md").touching(TouchedPath { path: "b".into(), protected: false });
+    assert!(!docs.matches("file.write", &both));
+    assert!(Rule { effect: RuleEffect::Deny, ..docs }.matches("file.write", &both));
+    assert!(
+        !Rule::allow("file.write", Matching::Path { glob: "**".into() })
+            .matches("file.write", &resolved(Effect::Write))
+    );
+}
+
+#[test]
+fn the_offered_rule_is_the_narrowest_and_lets_the_same_call_pass() {
+    for (tool, resolved) in [
+        ("shell.run", command("make a*b")),
+        ("file.write", write("a[1].txt")),
+        ("web.fetch", fetch("docs.rs:8080")),
+    ] {
+        let rule = Rule::for_call(tool, &resolved).unwrap();
+        assert!(rule.matches(tool, &resolved), "{}", rule.words());
+    }
+    let rule = Rule::for_call("file.write", &write("a[1].txt")).unwrap();
+    assert!(!rule.matches("file.write", &write("a1.txt")));
+}
+
+#[test]
+fn rules_are_said_in_words_and_kept_as_data() {
+    let rule = Rule::allow("shell.run", Matching::Command { command: "cargo test".into() });
+    assert_eq!(rule.words(), "allow shell.run with exactly `cargo test`");
+    let json = serde_json::to_string(&rule).unwrap();
+    assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule);
+    assert_eq!(
+        Rule::deny("web.fetch", Matching::Host { host: "a.b".into() }).words(),
+        "never allow web.fetch to reach a.b"
+    );
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn reading_a_command_never_panics(line in "[ -~\n]{0,80}") {
+            danger(&line);
+            simple_commands(&line);
+        }
+
+        #[test]
+        fn nothing_that_reaches_out_passes_without_plan_rule_or_grant(
+            effect in prop::sample::select(vec![Effect::Write, Effect::Execute, Effect::ExecuteNetwork, Effect::Network, Effect::Foreign]),
+            autonomy in prop::sample::select(vec![Autonomy::Low, Autonomy::Medium, Autonomy::High]),
+            policy in prop::sample::select(vec![ApprovalPolicy::SingleFinal, ApprovalPolicy::MilestoneApprovals, ApprovalPolicy::StrictEveryStep]),
+        ) {
+            let mut case = Case::new("x", resolved(effect));
+            case.autonomy = autonomy;
+            case.policy = policy;
+            prop_assert_eq!(case.word(), "ask");
+        }
+    }
+}
+
+fn in_directory(text: &str, directory: &str, effect: Effect) -> Resolved {
+    Resolved { effect, ..command(text) }
+        .touching(TouchedPath { path: directory.to_owned(), protected: false })
+}
+
+/// Network access and the working directory belong to every rule: config rules, offered rules and session grants.
+#[test]
+fn network_and_directory_are_part_of_every_allow_rule() {
+    use Effect::{Execute, ExecuteNetwork};
+    let exact = || Rule::allow("shell.run", Matching::Command { command: "make".into() });
+    let prefix = || Rule::allow("shell.run", Matching::CommandPrefix { prefix: "make".into() });
+    let any = || Rule::allow("shell.run", Matching::Any);
+    for make_rule in [exact, prefix, any] as [fn() -> Rule; 3] {
+        let plain = make_rule();
+        let with_network = Rule { network: true, ..make_rule() };
+        let elsewhere = Rule { directory: Some("./sub/".into()), ..make_rule() };
+        for (rule, directory, effect, expected) in [
+            (&plain, ".", Execute, true),
+            (&plain, ".", ExecuteNetwork, false),
+            (&plain, "sub", Execute, false),
+            (&with_network, ".", ExecuteNetwork, true),
+            (&with_network, ".", Execute, true),
+            (&with_network, "sub", ExecuteNetwork, false),
+            (&elsewhere, "sub", Execute, true),
+            (&elsewhere, ".", Execute, false),
+            (&elsewhere, "sub/deeper", Execute, false),
+            (&elsewhere, "sub", ExecuteNetwork, false),
+        ] {
+            let resolved = in_directory("make", directory, effect);
+            let mut case = Case::new("shell.run", resolved.clone());
+            case.rules = vec![rule.clone()];
+            assert_eq!(case.word() == "rule", expected, "{} {resolved:?}", rule.words());
+            case.rules.clear();
+            case.grants = vec![rule.clone()];
+            assert_eq!(case.word() == "grant", expected, "{} {resolved:?}", rule.words());
+        }
+    }
+}
+
+#[test]
+fn a_deny_rule_covers_every_directory_and_network_unless_it_names_them() {
+    use Effect::{Execute, ExecuteNetwork};
+    let rule = Rule::deny("shell.run", Matching::Command { command: "make".into() });
+    for (directory, effect) in [(".", Execute), ("sub", Execute), ("sub", ExecuteNetwork)] {
+        assert!(rule.matches("shell.run", &in_directory("make", directory, effect)));
+    }
+    let network = Rule { network: true, ..rule.clone() };
+    assert!(network.matches("shell.run", &in_directory("make", ".", ExecuteNetwork)));
+    assert!(!network.matches("shell.run", &in_directory("make", ".", Execute)));
+    let place = Rule { directory: Some("sub".into()), ..rule };
+    assert!(place.matches("shell.run", &in_directory("make", "sub", Execute)));
+    assert!(!place.matches("shell.run", &in_directory("make", ".", Execute)));
+}
+
+#[test]
+fn an_offered_rule_names_network_and_directory_and_old_rules_have_neither() {
+    let wanted = in_directory("make", "sub", Effect::ExecuteNetwork);
+    let rule = Rule::for_call("shell.run", &wanted).unwrap();
+    assert_eq!(
+        rule.words(),
+        "allow shell.run with exactly `make` in the directory `sub`, with network access"
+    );
+    assert!(rule.matches("shell.run", &wanted));
+    assert!(!rule.matches("shell.run", &in_directory("make", ".", Effect::ExecuteNetwork)));
+    let old: Rule = serde_json::from_value(json!({
+        "effect": "allow", "tool": "shell.run", "matching": { "match": "command", "command": "make" },
+    }))
+    .unwrap();
+    assert!(old.matches("shell.run", &in_directory("make", ".", Effect::Execute)));
+    assert!(!old.matches("shell.run", &wanted));
+}
+
+#[test]
+fn a_command_of_the_plan_is_approved_for_the_workspace_itself() {
+    for (directory, expected) in [(".", "plan"), ("sub", "ask")] {
+        let mut case =
+            Case::new("shell.run", in_directory("cargo test", directory, Effect::Execute));
+        case.plan = Some(plan(&[RiskClass::Execute]));
+        assert_eq!(case.word(), expected, "{directory}");
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_to_be_read_instead_of_overflowing_the_stack() {
+    let read = || {
+        for opening in ["${", "\"${", "$(", "`", "((", "{", "$((", "<(", "\"$(", "[[ ", "$(${"] {
+            let line = format!("echo {}", opening.repeat(30_000));
+            simple_commands(&line);
+            danger(&line);
+            danger(&opening.repeat(30_000));
+        }
+        danger(&format!("echo {}", "${".repeat(30_000))).is_some()
+    };
+    let reader = std::thread::Builder::new().stack_size(2 << 20).spawn(read).unwrap();
+    assert!(reader.join().unwrap());
+}
+
+#[test]
+fn a_line_that_only_could_be_forbidden_is_refused_with_that_reason() {
+    let why = |line: &str| {
+        let mut case = Case::new("shell.run", command(line));
+        let matching = Matching::CommandPrefix { prefix: "git push".into() };
+        case.rules = vec![Rule::deny("shell.run", matching)];
+        match decide(&case.input()) {
+            Verdict::Refuse { why, .. } => why,
+            other => panic!("{line}: {other:?}"),
+        }
+    };
+    for line in ["$X push", "echo 'unclosed", "printf x | sh", "/bin/g?t push"] {
+        let why = why(line);
+        assert!(why.contains("only known when it runs") && why.contains("`git push`"), "{why}");
+    }
+    for line in ["git push", "true; git push", "git push 'unclosed", "$X; git push"] {
+        assert!(why(line).starts_with("your rule says"), "{line}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Running a command to its end and keeping what it said.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{CallReport, ProcessSpec, Reports, run};
+use planwright_model::CallId;
+use planwright_model::event::CallOutcome;
+
+/// How a command ended and what it said.
+#[derive(Debug)]
+pub struct Collected {
+    pub outcome: CallOutcome,
+    pub output: String,
+    pub elapsed: Duration,
+    pub output_bytes: u64,
+    pub dropped_bytes: u64,
+}
+
+/// Runs a command; every report also goes to `notice` as it comes.
+pub async fn collect(
+    spec: ProcessSpec,
+    cancel: CancellationToken,
+    call: CallId,
+    notice: impl Fn(&CallReport),
+) -> Collected {
+    let (sender, mut receiver) = mpsc::channel(64);
+    let running = tokio::spawn(run(spec, cancel, Reports::new(call, sender)));
+    let mut output = String::new();
+    let mut ended = None;
+    while let Some((_, report)) = receiver.recv().await {
+        notice(&report);
+        match report {
+            CallReport::Output { text, .. } => output.push_str(&text),
+            CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes, .. } => {
+                ended = Some((outcome, elapsed, output_bytes, dropped_bytes));
+            }
+            CallReport::Spawned { .. } => {}
+        }
+    }
+    let joined = running.await;
+    let (outcome, elapsed, output_bytes, dropped_bytes) = ended.unwrap_or_else(|| {
+        let message = joined
+            .err()
+            .map_or_else(|| "it ended without a word".to_owned(), |error| error.to_string());
+        (CallOutcome::CouldNotStart { message }, Duration::ZERO, 0, 0)
+    });
+    Collected { outcome, output, elapsed, output_bytes, dropped_bytes }
+}

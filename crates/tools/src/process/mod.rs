@@ -1,0 +1,424 @@
+//! Runs one shell command in its own process group, with a time limit and an output limit.
+//!
+//! Cancelling ends the whole group: first politely, then for good. Output is handed on in pieces of whole lines where
+//! possible, already redacted, because what is journaled is what everybody later reads.
+
+mod collect;
+mod group;
+mod output;
+mod owner;
+mod spawner;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub use collect::{Collected, collect};
+pub use group::{
+    CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
+    end_leftovers_beginning, start_ticks,
+};
+pub(crate) use group::{GroupGuard, end as end_group};
+use output::{Limiter, Lines};
+pub(crate) use owner::OwnedMark;
+pub use owner::end_orphaned_servers;
+
+use crate::sandbox::{ARGV0, Launcher};
+use planwright_model::CallId;
+use planwright_model::event::{CallOutcome, Stream, Usage};
+use planwright_text::Redactor;
+
+/// How long a group may take to end after it was asked to.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long output is awaited from background processes after the command itself ended.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How long a piece of output may wait for more to join it.
+const JOIN: Duration = Duration::from_millis(100);
+
+/// What to run, where and within which limits.
+#[derive(Clone, Debug)]
+pub struct ProcessSpec {
+    pub command: String,
+    pub directory: PathBuf,
+    /// Variables taken out of the person's environment, such as the keys of model providers.
+    pub without: Vec<String>,
+    /// Variables added to it.
+    pub with: Vec<(String, String)>,
+    pub time_limit: Duration,
+    /// How many bytes of output are kept.
+    pub output_limit: usize,
+    pub redactor: Redactor,
+    pub launch: Launch,
+}
+
+/// Whose command it is, and so what it may see and do.
+#[derive(Clone, Debug, Default)]
+pub enum Launch {
+    /// The person's own: it sees their environment.
+    #[default]
+    Person,
+    /// A model's: it sees these variables alone, and is confined where there is a launcher.
+    Model { environment: BTreeMap<String, String>, launcher: Option<Launcher> },
+}
+
+/// What a call reports while it is carried out, in order; `Ended` is the last.
+#[derive(Debug)]
+pub enum CallReport {
+    Spawned {
+        pid: u32,
+        started_ticks: u64,
+    },
+    Output {
+        stream: Stream,
+        text: String,
+    },
+    Ended {
+        outcome: CallOutcome,
+        elapsed: Duration,
+        output_bytes: u64,
+        dropped_bytes: u64,
+        usage: Usage,
+    },
+}
+
+impl CallReport {
+    /// The last report of a call that produced no output.
+    pub fn ended(outcome: CallOutcome) -> Self {
+        Self::Ended {
+            outcome,
+            elapsed: Duration::ZERO,
+            output_bytes: 0,
+            dropped_bytes: 0,
+            usage: Usage::default(),
+        }
+    }
+}
+
+/// Where the reports of one call go.
+#[derive(Clone, Debug)]
+pub struct Reports {
+    call: CallId,
+    sender: mpsc::Sender<(CallId, CallReport)>,
+}
+
+impl Reports {
+    pub fn new(call: CallId, sender: mpsc::Sender<(CallId, CallReport)>) -> Self {
+        Self { call, sender }
+    }
+
+    /// Waits for room. Nobody listens any more only when the whole session is gone, and then nothing is lost.
+    pub async fn send(&self, report: CallReport) {
+        let _ = self.sender.send((self.call.clone(), report)).await;
+    }
+}
+
+/// Runs a command to its end. Never fails: what goes wrong is an outcome.
+pub async fn run(spec: ProcessSpec, cancel: CancellationToken, reports: Reports) {
+    let begun = Instant::now();
+    let mut limiter = Limiter::new(spec.output_limit);
+    let outcome = match spawn(&spec) {
+        Ok(child) => attend(child, &spec, &cancel, &reports, &mut limiter).await,
+        Err(error) => CallOutcome::CouldNotStart { message: could_not_start(&spec, &error) },
+    };
+    for (stream, text) in limiter.tail() {
+        reports.send(CallReport::Output { stream, text }).await;
+    }
+    let (output_bytes, dropped_bytes) = limiter.totals();
+    let ended = CallReport::Ended {
+        outcome,
+        elapsed: begun.elapsed(),
+        output_bytes,
+        dropped_bytes,
+        usage: Usage::default(),
+    };
+    reports.send(ended).await;
+}
+
+fn spawn(spec: &ProcessSpec) -> std::io::Result<Child> {
+    let mut command;
+    if let Launch::Model { launcher: Some(launcher), .. } = &spec.launch {
+        // The helper makes a session, and with it a group, of its own.
+        command = Command::new(&launcher.helper);
+        command.arg0(ARGV0).arg(&launcher.profile).arg("/bin/sh");
+    } else {
+        command = Command::new("/bin/sh");
+        command.process_group(0);
+    }
+    command
+        .arg("-c")
+        .arg(&spec.command)
+        .current_dir(&spec.directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    if let Launch::Model { environment, .. } = &spec.launch {
+        command.env_clear().envs(environment);
+    }
+    for name in &spec.without {
+        command.env_remove(name);
+    }
+    command.envs(spec.with.iter().map(|(name, value)| (name, value)));
+    spawner::spawn(command)
+}
+
+fn could_not_start(spec: &ProcessSpec, error: &std::io::Error) -> String {
+    if spec.directory.is_dir() {
+        format!("/bin/sh: {error}")
+    } else {
+        format!("the workspace directory {} does not exist", spec.directory.display())
+    }
+}
+
+/// A piece read from one of the pipes; empty means that the pipe was closed.
+type Piece = (Stream, Vec<u8>);
+
+async fn attend(
+    mut child: Child,
+    spec: &ProcessSpec,
+    cancel: &CancellationToken,
+    reports: &Reports,
+    limiter: &mut Limiter,
+) -> CallOutcome {
+    let pid = child.id().unwrap_or_default();
+    // Whatever the command left behind in its group goes with it, also when nobody waits for it any more.
+    let _guard = GroupGuard(pid);
+    reports
+        .send(CallReport::Spawned { pid, started_ticks: start_ticks(pid).unwrap_or_default() })
+        .await;
+    let (pieces_in, mut pieces) = mpsc::channel::<Piece>(16);
+    if let Some(pipe) = child.stdout.take() {
+        tokio::spawn(pump(pipe, Stream::Stdout, pieces_in.clone()));
+    }
+    if let Some(pipe) = child.stderr.take() {
+        tokio::spawn(pump(pipe, Stream::Stderr, pieces_in.clone()));
+    }
+    drop(pieces_in);
+
+    let mut lines = Lines::new(&spec.redactor);
+    let deadline = tokio::time::sleep(spec.time_limit);
+    tokio::pin!(deadline);
+    let mut flush_at: Option<tokio::time::Instant> = None;
+    let mut stopped: Option<CallOutcome> = None;
+    let mut pipes_open = true;
+    let status = loop {
+        tokio::select! {
+            biased;
+            status = child.wait() => break status,
+            () = cancel.cancelled(), if stopped.is_none() => {
+                stopped = Some(CallOutcome::Cancelled);
+                tokio::spawn(group::end(pid, GRACE));
+            }
+            () = &mut deadline, if stopped.is_none() => {
+                stopped = Some(CallOutcome::TimedOut { limit_seconds: spec.time_limit.as_secs() });
+                tokio::spawn(group::end(pid, GRACE));
+            }
+            piece = pieces.recv(), if pipes_open => match piece {
+                Some((stream, bytes)) => {
+                    lines.push(stream, &bytes);
+                    if lines.is_large() {
+                        pass_on(&mut lines, limiter, reports).await;
+                        flush_at = None;
+                    } else if flush_at.is_none() {
+                        flush_at = Some(tokio::time::Instant::now() + JOIN);
+                    }
+                }
+                None => pipes_open = false,
+            },
+            () = sleep_until(flush_at), if flush_at.is_some() => {
+                pass_on(&mut lines, limiter, reports).await;
+                flush_at = None;
+            }
+        }
+    };
+    drain(&mut pieces, lines, limiter, reports).await;
+    if let Launch::Model { .. } = &spec.launch {
+        end_marked(spec).await;
+    }
+    stopped.unwrap_or_else(|| exit_outcome(status))
+}
+
+/// Ends what a model's command left running in another group. The person's own commands may leave something behind.
+async fn end_marked(spec: &ProcessSpec) {
+    let mark =
+        spec.with.iter().find(|(name, _)| name == CALL_VARIABLE).map(|(_, mark)| mark.clone());
+    if let Some(mark) = mark {
+        let _ = tokio::task::spawn_blocking(move || end_leftovers(&mark)).await;
+    }
+}
+
+async fn sleep_until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Takes what is still in the pipes. A background process may hold them open, so that this has an end of its own.
+async fn drain(
+    pieces: &mut mpsc::Receiver<Piece>,
+    mut lines: Lines,
+    limiter: &mut Limiter,
+    reports: &Reports,
+) {
+    let end = tokio::time::Instant::now() + DRAIN;
+    while let Ok(Some((stream, bytes))) = tokio::time::timeout_at(end, pieces.recv()).await {
+        lines.push(stream, &bytes);
+        if lines.is_large() {
+            pass_on(&mut lines, limiter, reports).await;
+        }
+    }
+    for (stream, text) in lines.finish() {
+        emit(stream, text, limiter, reports).await;
+    }
+}
+
+async fn pass_on(lines: &mut Lines, limiter: &mut Limiter, reports: &Reports) {
+    for (stream, text) in lines.take() {
+        emit(stream, text, limiter, reports).await;
+    }
+}
+
+async fn emit(stream: Stream, text: String, limiter: &mut Limiter, reports: &Reports) {
+    if let Some(text) = limiter.admit(stream, text) {
+        reports.send(CallReport::Output { stream, text }).await;
+    }
+}
+
+async fn pump(mut pipe: impl AsyncRead + Unpin, stream: Stream, pieces: mpsc::Sender<Piece>) {
+    let mut buffer = vec![0; 16 * 1024];
+    while let Ok(read) = pipe.read(&mut buffer).await {
+        if read == 0 || pieces.send((stream, buffer[..read].to_vec())).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn exit_outcome(status: std::io::Result<std::process::ExitStatus>) -> CallOutcome {
+    use std::os::unix::process::ExitStatusExt;
+    match status {
+        Ok(status) => match (status.code(), status.signal()) {
+            (Some(code), _) => CallOutcome::Exited { code },
+            (None, signal) => CallOutcome::Signalled { signal: signal.unwrap_or_default() },
+        },
+        Err(error) => CallOutcome::CouldNotStart { message: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn reports(
+        command: &str,
+        limit: Duration,
+        cancel_after: Option<Duration>,
+    ) -> Vec<CallReport> {
+        let spec = ProcessSpec {
+            command: command.into(),
+            directory: std::env::temp_dir(),
+            without: vec!["SECRET_OF_OURS".into()],
+            with: vec![("ADDED".into(), "yes".into())],
+            time_limit: limit,
+            output_limit: 1024,
+            redactor: Redactor::default(),
+            launch: Launch::Person,
+        };
+        let cancel = CancellationToken::new();
+        let (sender, mut receiver) = mpsc::channel(4);
+        let call = CallId { task: "a".into(), attempt: 1, step: 1 };
+        let job = tokio::spawn(run(spec, cancel.clone(), Reports::new(call, sender)));
+        if let Some(wait) = cancel_after {
+            tokio::time::sleep(wait).await;
+            cancel.cancel();
+        }
+        let mut all = Vec::new();
+        while let Some((_, report)) = receiver.recv().await {
+            all.push(report);
+        }
+        job.await.unwrap();
+        all
+    }
+
+    fn outcome(reports: &[CallReport]) -> &CallOutcome {
+        match reports.last() {
+            Some(CallReport::Ended { outcome, .. }) => outcome,
+            other => panic!("the last report is {other:?}"),
+        }
+    }
+
+    fn output(reports: &[CallReport]) -> String {
+        reports
+            .iter()
+            .filter_map(|report| match report {
+                CallReport::Output { text, .. } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn the_exit_code_is_the_outcome() {
+        let all = reports("echo one; echo two >&2; exit 3", LONG, None).await;
+        assert_eq!(*outcome(&all), CallOutcome::Exited { code: 3 });
+        assert!(output(&all).contains("one\n") && output(&all).contains("two\n"));
+        assert!(matches!(all[0], CallReport::Spawned { pid, .. } if pid > 0));
+    }
+
+    #[tokio::test]
+    async fn variables_are_added_and_taken_away() {
+        let all = reports("echo \"$ADDED-${SECRET_OF_OURS-unset}\"", LONG, None).await;
+        assert_eq!(output(&all), "yes-unset\n");
+    }
+
+    #[tokio::test]
+    async fn the_time_limit_ends_the_whole_group() {
+        let all = reports("sleep 60 & sleep 60", Duration::from_millis(50), None).await;
+        assert_eq!(*outcome(&all), CallOutcome::TimedOut { limit_seconds: 0 });
+    }
+
+    #[tokio::test]
+    async fn cancelling_ends_a_command_that_ignores_being_asked() {
+        let all =
+            reports("trap '' TERM; echo ready; sleep 60", LONG, Some(Duration::from_millis(200)))
+                .await;
+        assert_eq!(*outcome(&all), CallOutcome::Cancelled);
+    }
+
+    #[tokio::test]
+    async fn output_beyond_the_limit_is_counted_and_its_end_kept() {
+        let all =
+            reports("i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done", LONG, None)
+                .await;
+        let Some(CallReport::Ended { output_bytes, dropped_bytes, .. }) = all.last() else {
+            panic!()
+        };
+        assert!(*output_bytes > 10_000 && *dropped_bytes > 0);
+        assert!(output(&all).starts_with("line 0\n"));
+        assert!(output(&all).ends_with("line 1999\n"));
+        assert!(output(&all).len() < 2048);
+    }
+
+    #[tokio::test]
+    async fn a_background_process_does_not_hold_the_task_open() {
+        let begun = Instant::now();
+        let all = reports("sleep 60 & echo done", LONG, None).await;
+        assert_eq!(*outcome(&all), CallOutcome::Exited { code: 0 });
+        assert_eq!(output(&all), "done\n");
+        assert!(begun.elapsed() < LONG);
+    }
+
+    #[tokio::test]
+    async fn invalid_utf8_is_replaced() {
+        let all = reports("printf 'a\\377b\\n'", LONG, None).await;
+        assert_eq!(output(&all), "a\u{fffd}b\n");
+    }
+}

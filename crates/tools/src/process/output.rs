@@ -1,0 +1,225 @@
+//! Output on its way from a pipe to the journal: joined into lines, redacted, and limited.
+
+use std::collections::VecDeque;
+
+use planwright_model::event::Stream;
+use planwright_text::{Redactor, StreamRedactor};
+
+/// A piece of this size is passed on without waiting for more.
+const LARGE: usize = 4 * 1024;
+
+/// Joins pieces of both streams, keeping their order as far as whole lines go.
+pub(super) struct Lines {
+    stdout: Assembly,
+    stderr: Assembly,
+}
+
+struct Assembly {
+    redactor: StreamRedactor,
+    /// Bytes of a character that is not complete yet.
+    rest: Vec<u8>,
+    text: String,
+}
+
+impl Assembly {
+    fn new(redactor: &Redactor) -> Self {
+        Self { redactor: redactor.stream(), rest: Vec::new(), text: String::new() }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.rest.extend_from_slice(bytes);
+        let whole = self.rest.len() - incomplete_tail(&self.rest);
+        let text = String::from_utf8_lossy(&self.rest[..whole]).into_owned();
+        self.rest.drain(..whole);
+        self.text.push_str(&self.redactor.push(&text));
+    }
+
+    fn finish(mut self) -> String {
+        self.text.push_str(&self.redactor.push(&String::from_utf8_lossy(&self.rest)));
+        self.text.push_str(&self.redactor.finish());
+        self.text
+    }
+}
+
+/// How many bytes at the end are the beginning of a character.
+fn incomplete_tail(bytes: &[u8]) -> usize {
+    for back in 1..=bytes.len().min(3) {
+        let byte = bytes[bytes.len() - back];
+        let needed = match byte {
+            0xC0..=0xDF => 2,
+            0xE0..=0xEF => 3,
+            0xF0..=0xF7 => 4,
+            0x80..=0xBF => continue,
+            _ => return 0,
+        };
+        return if needed > back { back } else { 0 };
+    }
+    0
+}
+
+impl Lines {
+    pub(super) fn new(redactor: &Redactor) -> Self {
+        Self { stdout: Assembly::new(redactor), stderr: Assembly::new(redactor) }
+    }
+
+    pub(super) fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        match stream {
+            Stream::Stdout => self.stdout.push(bytes),
+            Stream::Stderr => self.stderr.push(bytes),
+        }
+    }
+
+    pub(super) fn is_large(&self) -> bool {
+        self.stdout.text.len() + self.stderr.text.len() >= LARGE
+    }
+
+    /// What can be passed on now: whole lines, or a long line without an end.
+    pub(super) fn take(&mut self) -> Vec<(Stream, String)> {
+        let mut out = Vec::new();
+        for (stream, assembly) in
+            [(Stream::Stdout, &mut self.stdout), (Stream::Stderr, &mut self.stderr)]
+        {
+            let upto = match assembly.text.rfind('\n') {
+                Some(end) => end + 1,
+                None if assembly.text.len() >= LARGE => assembly.text.len(),
+                None => continue,
+            };
+            let rest = assembly.text.split_off(upto);
+            out.push((stream, std::mem::replace(&mut assembly.text, rest)));
+        }
+        out
+    }
+
+    /// Everything that is left.
+    pub(super) fn finish(self) -> impl Iterator<Item = (Stream, String)> {
+        [(Stream::Stdout, self.stdout.finish()), (Stream::Stderr, self.stderr.finish())]
+            .into_iter()
+            .filter(|(_, text)| !text.is_empty())
+    }
+}
+
+/// Lets the beginning of the output through, keeps its end, and counts what is in between.
+pub(super) struct Limiter {
+    room: usize,
+    tail_room: usize,
+    tail: VecDeque<(Stream, String)>,
+    tail_bytes: usize,
+    total: u64,
+    dropped: u64,
+}
+
+impl Limiter {
+    /// Three quarters of the limit are for the beginning, the rest for the end.
+    pub(super) fn new(limit: usize) -> Self {
+        let tail_room = limit / 4;
+        Self {
+            room: limit - tail_room,
+            tail_room,
+            tail: VecDeque::new(),
+            tail_bytes: 0,
+            total: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Gives the text back if it is to be passed on now.
+    pub(super) fn admit(&mut self, stream: Stream, text: String) -> Option<String> {
+        self.total += text.len() as u64;
+        if self.tail.is_empty() && self.dropped == 0 && text.len() <= self.room {
+            self.room -= text.len();
+            return Some(text);
+        }
+        let (now, later) = if self.tail.is_empty() && self.dropped == 0 {
+            let cut = line_boundary(&text, self.room);
+            self.room = 0;
+            (Some(text[..cut].to_owned()).filter(|text| !text.is_empty()), text[cut..].to_owned())
+        } else {
+            (None, text)
+        };
+        self.keep(stream, later);
+        now
+    }
+
+    fn keep(&mut self, stream: Stream, text: String) {
+        self.tail_bytes += text.len();
+        self.tail.push_back((stream, text));
+        while self.tail_bytes > self.tail_room {
+            let excess = self.tail_bytes - self.tail_room;
+            let Some((_, front)) = self.tail.front_mut() else { break };
+            let cut = if front.len() <= excess { front.len() } else { line_start(front, excess) };
+            front.drain(..cut);
+            self.tail_bytes -= cut;
+            self.dropped += cut as u64;
+            if front.is_empty() {
+                self.tail.pop_front();
+            }
+        }
+    }
+
+    /// The kept end, once nothing more comes, with a line that says what is missing before it.
+    pub(super) fn tail(&mut self) -> Vec<(Stream, String)> {
+        let mut tail: Vec<_> = std::mem::take(&mut self.tail).into();
+        if let Some((_, first)) = tail.first_mut().filter(|_| self.dropped > 0) {
+            first.insert_str(0, &format!("… [{} bytes not kept]\n", self.dropped));
+        }
+        tail
+    }
+
+    pub(super) fn totals(&self) -> (u64, u64) {
+        (self.total, self.dropped)
+    }
+}
+
+/// The end of the last whole line within `limit` bytes.
+fn line_boundary(text: &str, limit: usize) -> usize {
+    let bytes = &text.as_bytes()[..limit.min(text.len())];
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1)
+}
+
+/// The start of the first line at or after `from`; a line without an end is cut at a character.
+fn line_start(text: &str, from: usize) -> usize {
+    match text.as_bytes()[from..].iter().position(|byte| *byte == b'\n') {
+        Some(newline) => from + newline + 1,
+        None => (from..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn splitting_the_bytes_changes_nothing(text in "\\PC{0,60}", cuts in prop::collection::vec(1..5usize, 0..40)) {
+            let redactor = Redactor::default();
+            let mut lines = Lines::new(&redactor);
+            let mut rest = text.as_bytes();
+            for cut in cuts {
+                let (piece, tail) = rest.split_at(cut.min(rest.len()));
+                lines.push(Stream::Stdout, piece);
+                rest = tail;
+            }
+            lines.push(Stream::Stdout, rest);
+            let out: String = lines.finish().map(|(_, text)| text).collect();
+            prop_assert_eq!(out, redactor.redact(&text));
+        }
+
+        #[test]
+        fn the_limiter_accounts_for_every_byte(sizes in prop::collection::vec(0..300usize, 0..40), limit in 0..2000usize) {
+            let mut limiter = Limiter::new(limit);
+            let mut passed = 0;
+            let mut given = 0;
+            for size in sizes {
+                given += size;
+                passed += limiter.admit(Stream::Stdout, "x".repeat(size)).map_or(0, |text| text.len());
+            }
+            let (total, dropped) = limiter.totals();
+            let kept: usize = std::mem::take(&mut limiter.tail).iter().map(|(_, text)| text.len()).sum();
+            prop_assert_eq!(total, given as u64);
+            prop_assert_eq!(passed + kept + dropped as usize, given);
+            prop_assert!(passed + kept <= limit);
+        }
+    }
+}

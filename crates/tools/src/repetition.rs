@@ -1,0 +1,36 @@
+//! Noticing that the same call is made again and again, or again after a no.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use planwright_model::Digest;
+
+/// What is remembered about calls to notice repetition.
+#[derive(Debug, Default)]
+pub(super) struct CallMemory(Mutex<Remembered>);
+
+#[derive(Debug, Default)]
+struct Remembered {
+    /// The last call of each task and how often it was made in a row.
+    last: BTreeMap<String, (Digest, u32)>,
+    denied: BTreeSet<Digest>,
+}
+
+impl CallMemory {
+    /// Counts a call and returns how many like it came right before.
+    pub(super) fn count(&self, task: &str, hash: &Digest) -> u32 {
+        let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = remembered.last.entry(task.to_owned()).or_insert_with(|| (hash.clone(), 0));
+        if entry.0 != *hash {
+            *entry = (hash.clone(), 0);
+        }
+        let before = entry.1;
+        entry.1 += 1;
+        before
+    }
+
+    /// Remembers a denial; true if the same call was denied before.
+    pub(super) fn denied_again(&self, hash: &Digest) -> bool {
+        !self.0.lock().unwrap_or_else(PoisonError::into_inner).denied.insert(hash.clone())
+    }
+}

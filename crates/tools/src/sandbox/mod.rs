@@ -1,0 +1,240 @@
+//! Confining commands that a model wrote.
+//!
+//! A command is started through this same program under another name ([`ARGV0`]), which gives up rights and then
+//! becomes the command: a session of its own, no descriptors but the first three, limits, mounts that are read-only but
+//! for what it may write (where the system gives namespaces), no new privileges, no capabilities, Landlock for files and
+//! signals, seccomp for what Landlock does not cover. Whether all of that works here is found out once by trying; if it does not, commands count
+//! as unconfined and always ask.
+
+mod caches;
+mod cell;
+#[cfg(target_os = "linux")]
+mod confine;
+pub mod environment;
+#[cfg(target_os = "linux")]
+mod filter;
+mod helper;
+mod homes;
+#[cfg(target_os = "linux")]
+mod namespace;
+mod private;
+mod rights;
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub use cell::Cell;
+pub use helper::{is_helper, main as helper_main};
+pub use homes::Homes;
+pub use private::PrivateDirectory;
+pub use rights::seal_descriptors;
+
+use super::permission::SandboxState;
+
+/// The name under which this program confines itself and becomes a command.
+pub const ARGV0: &str = "planwright-sandbox";
+
+/// The status of a helper that could not do what it must; the command was not started.
+pub const HELPER_FAILED: i32 = 125;
+
+/// How long a helper may take to try out what works.
+const PROBE_TIME: Duration = Duration::from_secs(5);
+/// No answer of a helper is longer.
+const MOST_ANSWER_BYTES: u64 = 64 * 1024;
+
+/// What a command may touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    pub read: Vec<PathBuf>,
+    pub write: Vec<PathBuf>,
+    pub network: bool,
+    /// Everything but `write` is mounted read-only for the command; set where that works.
+    #[serde(default)]
+    pub own_mounts: bool,
+    pub limits: Limits,
+}
+
+/// What a command may use up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Processes of this user beyond those there are.
+    pub more_processes: u64,
+    pub file_bytes: u64,
+    /// Address space of one process. Some runtimes reserve much more than they use.
+    pub memory_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { more_processes: 512, file_bytes: 4 << 30, memory_bytes: 64 << 30 }
+    }
+}
+
+/// What a probe found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Probe {
+    pub enforced: bool,
+    /// Whether commands get mounts of their own, so that nothing about files outside can be changed.
+    #[serde(default)]
+    pub own_mounts: bool,
+    pub detail: String,
+}
+
+impl Probe {
+    fn failed(detail: impl Into<String>) -> Self {
+        Self { enforced: false, own_mounts: false, detail: detail.into() }
+    }
+}
+
+/// The way to confine commands, if there is one.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    helper: Option<PathBuf>,
+    probe: Arc<OnceLock<Probe>>,
+}
+
+impl Sandbox {
+    /// Uses a program that calls [`helper_main`] when it is started as [`ARGV0`].
+    pub fn with_helper(helper: impl Into<PathBuf>) -> Self {
+        Self { helper: Some(helper.into()), probe: Arc::default() }
+    }
+
+    /// Uses this very program.
+    pub fn of_this_program() -> Self {
+        match std::env::current_exe() {
+            Ok(path) => Self::with_helper(path),
+            Err(_) => Self::none("this program cannot find itself to start the confined command"),
+        }
+    }
+
+    /// No confinement, for the reason given.
+    pub fn none(why: &str) -> Self {
+        let probe = OnceLock::from(Probe::failed(why));
+        Self { helper: None, probe: Arc::new(probe) }
+    }
+
+    /// What works here; tried once.
+    pub fn probe(&self) -> &Probe {
+        self.probe.get_or_init(|| match &self.helper {
+            Some(helper) => try_out(helper),
+            None => Probe::failed("there is no helper"),
+        })
+    }
+
+    pub fn state(&self) -> SandboxState {
+        let probe = self.probe();
+        if probe.enforced {
+            SandboxState::Enforced
+        } else {
+            SandboxState::NotEnforced { why: probe.detail.clone() }
+        }
+    }
+
+    /// The program, its name and its first arguments that confine a command; none where nothing can.
+    pub fn launcher(&self, profile: &Profile) -> Option<Launcher> {
+        let probe = self.probe();
+        let helper = self.helper.clone().filter(|_| probe.enforced)?;
+        let profile = Profile { own_mounts: probe.own_mounts, ..profile.clone() };
+        Some(Launcher { helper, profile: serde_json::to_string(&profile).ok()? })
+    }
+}
+
+/// How a confined command is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    pub helper: PathBuf,
+    pub profile: String,
+}
+
+/// Tries the whole of it, and where that fails what works without mounts of its own.
+fn try_out(helper: &Path) -> Probe {
+    let whole = ask_helper(helper, helper::PROBE);
+    if whole.enforced { whole } else { ask_helper(helper, helper::PROBE_WITHOUT_MOUNTS) }
+}
+
+fn ask_helper(helper: &Path, question: &str) -> Probe {
+    // Something to write in, so that making it writable is tried as well.
+    let private = match PrivateDirectory::make() {
+        Ok(private) => private,
+        Err(error) => return Probe::failed(format!("making a private directory: {error}")),
+    };
+    let child = Command::new(helper)
+        .arg0(ARGV0)
+        .arg(question)
+        .arg(private.path())
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    match child {
+        Ok(child) => read_probe(child, PROBE_TIME),
+        Err(error) => {
+            Probe::failed(format!("the helper that confines commands does not start: {error}"))
+        }
+    }
+}
+
+/// What the helper answers within a time. It is ended in any case.
+fn read_probe(mut child: Child, time_limit: Duration) -> Probe {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    if let Some(output) = child.stdout.take() {
+        std::thread::spawn(move || {
+            let mut answer = Vec::new();
+            let read = output.take(MOST_ANSWER_BYTES).read_to_end(&mut answer);
+            // Nobody waits any more if the time is over.
+            let _ = sender.send(read.map(|_| answer));
+        });
+    }
+    let answer = receiver.recv_timeout(time_limit);
+    let _ = child.kill();
+    let _ = child.wait();
+    match answer {
+        Ok(Ok(answer)) => serde_json::from_slice(&answer)
+            .unwrap_or_else(|_| Probe::failed("the helper that confines commands does not answer")),
+        Ok(Err(error)) => {
+            Probe::failed(format!("the helper that confines commands cannot be read: {error}"))
+        }
+        Err(_) => Probe::failed(format!(
+            "the helper that confines commands did not answer within {} s",
+            time_limit.as_secs()
+        )),
+    }
+}
+
+/// Keeps other programs of this user from reading our memory and environment. Inside a command that Planwright started
+/// itself that is left out: such processes must be found by their environment when they outlive it, and they have no key.
+pub fn protect_self() {
+    #[cfg(target_os = "linux")]
+    if std::env::var_os(crate::process::CALL_VARIABLE).is_none() {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // Where it fails, everything else works as before.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(program: &str, argument: &str) -> Child {
+        Command::new(program).arg(argument).stdout(Stdio::piped()).spawn().unwrap()
+    }
+
+    #[test]
+    fn a_helper_that_does_not_answer_counts_as_none() {
+        let silent = read_probe(start("sleep", "3600"), Duration::from_millis(20));
+        assert!(!silent.enforced && silent.detail.contains("did not answer within"), "{silent:?}");
+        let endless = read_probe(start("yes", "x"), Duration::from_secs(600));
+        assert!(!endless.enforced && endless.detail.contains("does not answer"), "{endless:?}");
+        let answer = r#"{"enforced":true,"own_mounts":true,"detail":"all"}"#;
+        assert!(read_probe(start("echo", answer), Duration::from_secs(600)).enforced);
+    }
+}

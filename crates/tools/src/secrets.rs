@@ -1,0 +1,51 @@
+//! Secrets in what goes into a call, and in what comes out of it.
+
+use serde_json::Value;
+
+use planwright_text::Redactor;
+
+/// The first place in the arguments that redaction would change.
+pub(super) fn secret_in(args: &Value, redactor: &Redactor) -> Option<String> {
+    fn visit(value: &Value, place: &str, redactor: &Redactor) -> Option<String> {
+        match value {
+            Value::String(text) => redactor.would_change(text).then(|| place.to_owned()),
+            Value::Array(items) => items.iter().enumerate().find_map(|(position, item)| {
+                visit(item, &format!("{place}[{position}]"), redactor)
+            }),
+            Value::Object(fields) => fields.iter().find_map(|(name, item)| {
+                let inner = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+                if redactor.would_change(name) {
+                    Some(inner)
+                } else {
+                    visit(item, &inner, redactor)
+                }
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+    visit(args, "", redactor).or_else(|| {
+        // A name and its value together may give away what neither does alone.
+        let text = planwright_model::canonical_json(args);
+        redactor.would_change(&text).then(|| "the arguments".to_owned())
+    })
+}
+
+/// The environment variable whose value stands somewhere in the arguments, to name it without showing the value.
+pub(super) fn variable_in(args: &Value, redactor: &Redactor) -> Option<String> {
+    let name = redactor.find_variable(&planwright_model::canonical_json(args))?;
+    Some(planwright_text::clean_line(name).into_owned())
+}
+
+/// Covers secrets wherever they stand in a value.
+pub(super) fn redact(value: &mut Value, redactor: &Redactor) {
+    match value {
+        Value::String(text) => {
+            if let std::borrow::Cow::Owned(redacted) = redactor.redact(text) {
+                *text = redacted;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| redact(item, redactor)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| redact(item, redactor)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

@@ -1,0 +1,103 @@
+//! Limits and places of the tools.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::meta::Effect;
+
+/// How many seconds a command of a model may run, unless set otherwise.
+pub const COMMAND_TIME_SEC: u64 = 120;
+
+/// Limits and places of the tools.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSettings {
+    /// `result_char_limit`: how long the answer to one subtask may be, the mark of a cut included.
+    pub result_char_limit: usize,
+    /// How many bytes of output a model gets to read.
+    pub model_output_bytes: usize,
+    /// How many bytes of output are kept.
+    pub kept_output_bytes: usize,
+    /// How long a model's command may run.
+    pub command_time: Duration,
+    /// The command that runs the tests, where detection is not wanted.
+    pub test_command: Option<String>,
+    /// Names of variables that commands may see; a name may end in `*`.
+    pub environment: Vec<String>,
+    /// Directories outside the workspace that commands may read, such as another toolchain.
+    pub readable: Vec<PathBuf>,
+    /// Directories outside the workspace that commands may write, such as a build cache.
+    pub writable: Vec<PathBuf>,
+    pub web: WebSettings,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self {
+            result_char_limit: 1500,
+            model_output_bytes: 1024 * 1024,
+            kept_output_bytes: 64 * 1024 * 1024,
+            command_time: Duration::from_secs(COMMAND_TIME_SEC),
+            test_command: None,
+            environment: Vec::new(),
+            readable: Vec::new(),
+            writable: Vec::new(),
+            web: WebSettings::default(),
+        }
+    }
+}
+
+/// What the web tools may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebSettings {
+    /// A search service that answers as `SearXNG` does.
+    pub search_endpoint: Option<String>,
+    /// Hosts, with or without a port, that may be private addresses.
+    pub allow_private: Vec<String>,
+    /// Whether the proxy variables of the environment are used.
+    pub use_proxy: bool,
+    pub most_bytes: usize,
+    pub most_redirects: usize,
+    pub time_limit: Duration,
+}
+
+impl Default for WebSettings {
+    fn default() -> Self {
+        Self {
+            search_endpoint: None,
+            allow_private: Vec::new(),
+            use_proxy: false,
+            most_bytes: 2 * 1024 * 1024,
+            most_redirects: 5,
+            time_limit: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A server of tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpServer {
+    pub reach: McpReach,
+    /// What the person says its tools do, by name; `*` stands for the rest. Without it they ask.
+    pub effects: BTreeMap<String, Effect>,
+    pub time_limit: Duration,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum McpReach {
+    /// Started by us, spoken to over its standard input and output.
+    Process {
+        command: Vec<String>,
+        /// Names of variables it may see.
+        environment: Vec<String>,
+        /// Variables with a value that is not secret.
+        set: BTreeMap<String, String>,
+    },
+    /// Streamable HTTP.
+    Http {
+        url: String,
+        /// The variable that holds the token sent as `Authorization: Bearer`.
+        token_variable: Option<String>,
+    },
+}

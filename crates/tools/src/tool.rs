@@ -1,0 +1,194 @@
+//! The capability behind every tool, and what it hands back.
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::context::ToolContext;
+use super::meta::{Resolved, ToolMeta};
+use planwright_model::{Category, Digest, Failure, ToolResult};
+
+/// Something the agent may call. Implementations do their work and report; asking permission, limits, journaling and
+/// redaction are the toolbox's job, and nothing else starts a tool.
+pub trait Tool: Send + Sync {
+    fn meta(&self) -> &ToolMeta;
+
+    /// Reads arguments that fit the schema and says what the call would touch. Changes nothing.
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError>;
+
+    /// What an approval of it is bound to, for tools of somebody else.
+    fn pin_hash(&self) -> Option<&Digest> {
+        None
+    }
+
+    /// What the program that offers it says it is, for tools of other programs.
+    fn definition(&self) -> Option<&super::mcp::ToolDefinition> {
+        None
+    }
+
+    /// Carries the call out. What goes wrong is part of the answer.
+    fn call<'a>(
+        &'a self,
+        resolved: &'a Resolved,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Answer>;
+}
+
+/// What a tool hands back: its result, and what must be committed together with it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub result: ToolResult,
+    /// Effects on the store, committed in one transaction with the outcome.
+    pub writes: Vec<StoreWrite>,
+    /// The whole output, where the result holds only part of it.
+    pub full_output: Option<String>,
+    /// A hash of what the file holds afterwards.
+    pub after_hash: Option<Digest>,
+    /// Protected files that are not as they were; the run stops.
+    pub protected_changes: Vec<String>,
+}
+
+impl Answer {
+    pub fn write(mut self, write: StoreWrite) -> Self {
+        self.writes.push(write);
+        self
+    }
+}
+
+impl From<ToolResult> for Answer {
+    fn from(result: ToolResult) -> Self {
+        Self {
+            result,
+            writes: Vec::new(),
+            full_output: None,
+            after_hash: None,
+            protected_changes: Vec::new(),
+        }
+    }
+}
+
+impl From<ToolError> for Answer {
+    fn from(error: ToolError) -> Self {
+        ToolResult::failure(&error.into()).into()
+    }
+}
+
+impl From<Result<ToolResult, ToolError>> for Answer {
+    fn from(outcome: Result<ToolResult, ToolError>) -> Self {
+        outcome.map_or_else(Self::from, Self::from)
+    }
+}
+
+/// Something that a tool wants kept. Tools hold no connection to the store; whoever concludes the call commits it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "write", rename_all = "snake_case")]
+pub enum StoreWrite {
+    Memory {
+        key: Option<String>,
+        text: String,
+        tags: Vec<String>,
+    },
+    Todo {
+        list: super::todo::TodoList,
+    },
+    /// What a call taught about its tool.
+    History(super::history::Observation),
+    /// The person approved a foreign tool as it is now.
+    Pin {
+        tool: String,
+        hash: Digest,
+        /// What was approved, to be compared with what the tool becomes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        definition: Option<String>,
+    },
+}
+
+/// Why a call cannot be made or did not work, as plain data.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    pub code: Code,
+    pub category: Category,
+    pub message: String,
+}
+
+impl ToolError {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, category: code.category(), message: message.into() }
+    }
+}
+
+impl From<ToolError> for Failure {
+    fn from(error: ToolError) -> Self {
+        Self::new(error.code.as_str(), error.category, error.message)
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$meta:meta])* $variant:ident = $name:literal, $category:ident;)+) => {
+        /// What went wrong, by its wire name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $($(#[$meta])* $variant),+ }
+
+        impl Code {
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            /// How it is treated unless the tool knows better.
+            pub fn category(self) -> Category {
+                match self { $(Self::$variant => Category::$category),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    UnknownTool = "unknown_tool", Recoverable;
+    /// The arguments do not fit; says nothing about the tool.
+    BadArgs = "bad_args", Recoverable;
+    /// The same arguments failed before; a retry must change something.
+    SameArgs = "same_args", Recoverable;
+    /// Not among the tools that this caller may use.
+    NotAllowedHere = "not_allowed_here", Recoverable;
+    MissingPrerequisite = "missing_prerequisite", Recoverable;
+    NotConfigured = "not_configured", Recoverable;
+    BreakerOpen = "breaker_open", Transient;
+    OutsideWorkspace = "outside_workspace", Recoverable;
+    NotFound = "not_found", Recoverable;
+    NotAFile = "not_a_file", Recoverable;
+    /// Holds something else than text.
+    NotText = "not_text", Recoverable;
+    TooLarge = "too_large", Recoverable;
+    /// The text to be replaced is not there, or there more than once.
+    NoMatch = "no_match", Recoverable;
+    /// A file is no longer what the call was made for.
+    ChangedMeanwhile = "changed_meanwhile", Recoverable;
+    Io = "io_error", Critical;
+    /// A command ended with another status than 0.
+    ExitStatus = "exit_status", Recoverable;
+    TestsFailed = "tests_failed", Recoverable;
+    Timeout = "timeout", Transient;
+    Cancelled = "cancelled", Critical;
+    /// The person said no, and why.
+    Denied = "denied", Recoverable;
+    /// The person said no to the same call twice, or stopped the task.
+    Stopped = "stopped", Critical;
+    /// Nobody is there to ask.
+    NeedsPerson = "needs_person", Critical;
+    /// Not allowed under any policy.
+    Refused = "refused", Critical;
+    PrivateAddress = "private_address", Critical;
+    SecretInArguments = "secret_in_arguments", Critical;
+    /// The intent could not be made durable, so nothing was started.
+    NotJournaled = "not_journaled", Critical;
+    ProtectedChanged = "protected_changed", Critical;
+    Sandbox = "sandbox_failed", Critical;
+    Http = "http_error", Transient;
+    /// A server of the person's config cannot be reached.
+    ServerUnavailable = "server_unavailable", Transient;
+    /// A foreign tool said that it failed.
+    Reported = "reported_by_tool", Recoverable;
+    Cycle = "cycle", Recoverable;
+    Internal = "internal_error", Critical;
+}

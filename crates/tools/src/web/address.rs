@@ -1,0 +1,122 @@
+//! Which addresses may be reached. Pure: an address is judged before anything connects to it, at every hop.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use reqwest::Url;
+
+use crate::settings::WebSettings;
+use crate::tool::{Code, ToolError};
+
+/// A target that may be asked for, once its addresses are judged too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub url: Url,
+    /// Lower case, without brackets.
+    pub host: String,
+    pub port: u16,
+    /// The person allows this host to be a private address.
+    pub may_be_private: bool,
+}
+
+impl Target {
+    /// `host`, or `host:port` where the port is not the usual one; what rules and cards name.
+    pub fn name(&self) -> String {
+        let usual = if self.url.scheme() == "https" { 443 } else { 80 };
+        if self.port == usual { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
+    }
+}
+
+/// Reads an address. Only http and https, no credentials in it; a host that is a number is judged at once.
+pub fn target(text: &str, settings: &WebSettings) -> Result<Target, ToolError> {
+    let bad = |why: &str| ToolError::new(Code::BadArgs, format!("the address {why}"));
+    let url = Url::parse(text.trim()).map_err(|error| bad(&format!("cannot be read: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad("must begin with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(bad("may not hold a user name or password"));
+    }
+    let host = url.host_str().ok_or_else(|| bad("names no host"))?;
+    let host =
+        host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_lowercase();
+    if host.is_empty() {
+        return Err(bad("names no host"));
+    }
+    let port = url.port_or_known_default().unwrap_or(80);
+    let with_port = format!("{host}:{port}");
+    let may_be_private =
+        settings.allow_private.iter().any(|known| *known == host || *known == with_port);
+    let target = Target { url, host, port, may_be_private };
+    if let Ok(address) = target.host.parse::<IpAddr>() {
+        judge(&target, address)?;
+    } else if is_local_name(&target.host) && !target.may_be_private {
+        return Err(private(&target.host));
+    }
+    Ok(target)
+}
+
+/// Names that mean this machine or its surroundings, whatever they resolve to.
+fn is_local_name(host: &str) -> bool {
+    const ENDS: [&str; 6] = ["localhost", "local", "internal", "home.arpa", "lan", "localdomain"];
+    !host.contains('.') || ENDS.iter().any(|end| host == *end || host.ends_with(&format!(".{end}")))
+}
+
+/// Whether an address that a host resolved to may be connected to.
+pub fn judge(target: &Target, address: IpAddr) -> Result<(), ToolError> {
+    if target.may_be_private || is_public(address) {
+        return Ok(());
+    }
+    Err(private(&format!("{} ({address})", target.host)))
+}
+
+fn private(what: &str) -> ToolError {
+    ToolError::new(
+        Code::PrivateAddress,
+        format!(
+            "{what} is not a public address; the person can allow it with allow_private in the config"
+        ),
+    )
+}
+
+/// Whether an address belongs to the public internet.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let reserved = matches!(
+        (a, b, c),
+        (0 | 10 | 127 | 224..=255, _, _)
+            | (100, 64..=127, _)
+            | (169, 254, _)
+            | (172, 16..=31, _)
+            | (192, 0, 0 | 2)
+            | (192, 88, 99)
+            | (192, 168, _)
+            | (198, 18..=19, _)
+            | (198, 51, 100)
+            | (203, 0, 113)
+    );
+    !reserved
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let parts = address.segments();
+    let last = Ipv4Addr::from((u32::from(parts[6]) << 16) | u32::from(parts[7]));
+    match parts {
+        // Mapped, compatible and translated addresses are judged by the one inside.
+        [0, 0, 0, 0, 0, 0xffff, ..]
+        | [0, 0, 0, 0, 0xffff, 0, ..]
+        | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(last),
+        [0x2002, high, low, ..] => {
+            is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
+        }
+        // Teredo and the rest of the special block, documentation, and the discard-only prefixes.
+        [0x2001, 0..=0x01ff | 0xdb8, ..] | [0x3fff, 0..=0x0fff, ..] => false,
+        [first, ..] => (0x2000..0x4000).contains(&first),
+    }
+}

@@ -1,0 +1,158 @@
+//! `internet.research`: search, read the best pages, and quote what fits the question with its source.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::search::Hit;
+use crate::builtin::read;
+use crate::context::ToolContext;
+use crate::limit;
+use crate::meta::{Effect, Resolved, ToolMeta};
+use crate::tool::{Answer, Tool, ToolError};
+use planwright_model::ToolResult;
+
+/// How much of a page is quoted.
+const QUOTE: usize = 900;
+
+#[derive(Deserialize, JsonSchema)]
+struct Args {
+    /// What to find out
+    #[schemars(length(min = 1, max = 400))]
+    query: String,
+    /// How many pages to read
+    #[serde(default = "three")]
+    #[schemars(range(min = 1, max = 5))]
+    pages: usize,
+}
+
+fn three() -> usize {
+    3
+}
+
+pub(crate) struct Research(ToolMeta);
+
+impl Research {
+    pub(crate) fn new() -> Self {
+        let about =
+            "Search the web for a question, read the best pages and quote what fits, with sources.";
+        let mut meta = ToolMeta::built_in::<Args>("internet.research", Effect::Network, about);
+        meta.effect = Effect::Orchestrate;
+        meta.time_limit = Duration::from_secs(180);
+        Self(meta.makes(&["research_notes"]))
+    }
+}
+
+impl Tool for Research {
+    fn meta(&self) -> &ToolMeta {
+        &self.0
+    }
+
+    /// Its searches and fetches are calls of their own, each decided by itself.
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
+        let wanted: Args = read(args)?;
+        if let Some(search) = context.toolbox.registry().get("web.search") {
+            search.resolve(&json!({ "query": wanted.query }), context)?;
+        }
+        Ok(Resolved::new(Effect::Orchestrate, args.clone()))
+    }
+
+    fn call<'a>(
+        &'a self,
+        resolved: &'a Resolved,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, Answer> {
+        Box::pin(async move {
+            match read::<Args>(&resolved.args) {
+                Ok(wanted) => research(&wanted, context).await.into(),
+                Err(error) => error.into(),
+            }
+        })
+    }
+}
+
+async fn research(wanted: &Args, context: &ToolContext) -> ToolResult {
+    let args = json!({ "query": wanted.query, "limit": wanted.pages * 2 });
+    let found = context.nested("web.search", args).await.result;
+    if !found.ok {
+        return found;
+    }
+    let hits: Vec<Hit> = found
+        .data
+        .get("results")
+        .and_then(|results| serde_json::from_value(results.clone()).ok())
+        .unwrap_or_default();
+    let mut sources = Vec::new();
+    let mut notes = Vec::new();
+    let mut read_pages = 0;
+    for hit in &hits {
+        if read_pages == wanted.pages {
+            break;
+        }
+        let page = context
+            .nested("web.fetch", json!({ "url": hit.url, "max_chars": 60_000 }))
+            .await
+            .result;
+        let text = page.data.get("text").and_then(Value::as_str).filter(|_| page.ok);
+        let quote = match text {
+            Some(text) => {
+                read_pages += 1;
+                passages(text, &wanted.query)
+            }
+            // A page that could not be read, or that the person did not allow, is still known by its snippet.
+            None => hit.snippet.clone(),
+        };
+        if !quote.trim().is_empty() {
+            notes.push(format!("{} ({})\n{quote}", hit.title, hit.url));
+            sources.push(json!({ "title": hit.title, "url": hit.url, "read": text.is_some() }));
+        }
+    }
+    let sure = 0.3 + 0.2 * (read_pages.min(3) as f64);
+    ToolResult::success(
+        json!({ "answer": notes.join("\n\n"), "sources": sources, "pages_read": read_pages }),
+    )
+    .sure(sure)
+}
+
+/// The paragraphs of a page that hold most words of the question, in the order of the page.
+fn passages(text: &str, query: &str) -> String {
+    let words: BTreeSet<String> = query
+        .to_lowercase()
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() > 2)
+        .map(str::to_owned)
+        .collect();
+    let paragraphs: Vec<&str> =
+        text.lines().map(str::trim).filter(|line| line.chars().count() > 40).collect();
+    let mut scored: Vec<(usize, usize)> = paragraphs
+        .iter()
+        .enumerate()
+        .map(|(at, paragraph)| {
+            let lower = paragraph.to_lowercase();
+            (words.iter().filter(|word| lower.contains(word.as_str())).count(), at)
+        })
+        .filter(|(score, _)| *score > 0)
+        .collect();
+    scored.sort_by_key(|(score, at)| (std::cmp::Reverse(*score), *at));
+    let mut chosen: Vec<usize> = scored.into_iter().take(3).map(|(_, at)| at).collect();
+    chosen.sort_unstable();
+    let quote: Vec<&str> = chosen.into_iter().map(|at| paragraphs[at]).collect();
+    limit::cut(&quote.join("\n"), QUOTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_passages_that_fit_are_quoted_in_order() {
+        let text = "Something quite unrelated to anything that was asked for here.\nRatatui draws terminal interfaces with widgets in Rust programs.\nshort\nWidgets of ratatui are drawn immediately and keep no state at all.";
+        let quote = passages(text, "ratatui widgets");
+        assert!(quote.starts_with("Ratatui draws") && quote.ends_with("no state at all."));
+        assert!(!quote.contains("unrelated"));
+    }
+}

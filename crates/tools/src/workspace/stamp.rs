@@ -1,0 +1,45 @@
+//! Noticing change: a cheap stamp of a place for the cache.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Workspace;
+use planwright_model::Digest;
+
+/// The most files whose state a stamp looks at; beyond, it counts as changed each time.
+const MOST: usize = 20_000;
+
+impl Workspace {
+    /// A value that changes when what is at a place changes, as far as sizes and times tell.
+    pub fn stamp(&self, place: &str) -> Value {
+        let path = self.root().join(place);
+        if !path.is_dir() {
+            return of_file(&path);
+        }
+        let mut all = Vec::new();
+        for entry in super::super::walk::files(&path, super::super::walk::Hidden::Shown) {
+            if all.len() >= MOST {
+                return json!(uuid::Uuid::now_v7().to_string());
+            }
+            all.push(json!([entry.display().to_string(), of_file(&entry)]));
+        }
+        all.sort_by_key(Value::to_string);
+        json!(Digest::of_json(&Value::Array(all)))
+    }
+}
+
+fn of_file(path: &Path) -> Value {
+    match path.symlink_metadata() {
+        Ok(metadata) => json!([
+            metadata.ino(),
+            metadata.size(),
+            metadata.mtime(),
+            metadata.mtime_nsec(),
+            metadata.ctime(),
+            metadata.ctime_nsec(),
+        ]),
+        Err(_) => Value::Null,
+    }
+}

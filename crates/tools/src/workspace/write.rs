@@ -1,0 +1,109 @@
+//! Writing a file so that it is either the old one or the new one, and never one outside.
+
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::place::Located;
+use super::{HANDLE, Workspace, content_hash, io};
+use crate::tool::{Code, ToolError};
+use planwright_model::Digest;
+
+/// Files larger than this are not written by tools.
+pub const LARGEST: u64 = 16 * 1024 * 1024;
+
+impl Workspace {
+    /// Replaces a file, or makes it and the directories above it. `expected` is what it must hold until then; none
+    /// means that there must be no file. Returns the hash of the new content.
+    ///
+    /// The new content goes to a file of another name in the same directory and takes the place of the old one in one
+    /// step. A hard link to a file elsewhere is thus cut, not written through.
+    pub fn write(
+        &self,
+        path: &str,
+        bytes: &[u8],
+        expected: Option<&Digest>,
+    ) -> Result<Digest, ToolError> {
+        if bytes.len() as u64 > LARGEST {
+            let message = format!("{} bytes are too much for one file", bytes.len());
+            return Err(ToolError::new(Code::TooLarge, message));
+        }
+        let located = self.locate(path)?;
+        let Some(name) = located.names.file_name().map(ToOwned::to_owned) else {
+            return Err(ToolError::new(Code::NotAFile, "the workspace itself is not a file"));
+        };
+        let parent = self.directory_for(&located)?;
+        self.place_of(&located, parent.as_fd())?;
+        let old = rustix::fs::statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW);
+        let mode = match old.map(|stat| (FileType::from_raw_mode(stat.st_mode), stat.st_mode)) {
+            Ok((FileType::RegularFile, mode)) => Mode::from_raw_mode(mode & 0o777),
+            Ok((FileType::Symlink, _)) => {
+                let message = format!("{path} is a link; name the file it points to");
+                return Err(ToolError::new(Code::NotAFile, message));
+            }
+            Ok(_) => return Err(ToolError::new(Code::NotAFile, format!("{path} is not a file"))),
+            Err(Errno::NOENT) => Mode::from_raw_mode(0o644),
+            Err(error) => return Err(io(path, error)),
+        };
+        let temporary = format!(".planwright-{}.tmp", uuid::Uuid::now_v7().simple());
+        let written = self.put(&parent, &temporary, bytes, mode).and_then(|()| {
+            if self.fingerprint(path, LARGEST)?.as_ref() != expected {
+                let message = format!("{path} changed while it was being written");
+                return Err(ToolError::new(Code::ChangedMeanwhile, message));
+            }
+            rustix::fs::renameat(&parent, &temporary, &parent, &name)
+                .map_err(|error| io(path, error))
+        });
+        if written.is_err() {
+            // Nothing of a failed write is left behind.
+            let _ = rustix::fs::unlinkat(&parent, &temporary, AtFlags::empty());
+        }
+        written?;
+        Ok(content_hash(bytes))
+    }
+
+    #[expect(clippy::unused_self, reason = "it is part of writing into a workspace")]
+    fn put(&self, parent: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> Result<(), ToolError> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened =
+            rustix::fs::openat(parent, name, flags, mode).map_err(|error| io(name, error))?;
+        let mut file = std::fs::File::from(opened);
+        let failed = |error: std::io::Error| ToolError::new(Code::Io, format!("writing: {error}"));
+        file.write_all(bytes).map_err(failed)?;
+        file.sync_all().map_err(failed)
+    }
+
+    /// Opens the directory a file goes into, making what is missing one name at a time.
+    fn directory_for(&self, located: &Located) -> Result<OwnedFd, ToolError> {
+        let flags = HANDLE | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut parent = Located { names: located.names.clone(), ..located.clone() };
+        parent.names.pop();
+        let mut missing = Vec::new();
+        let mut directory = loop {
+            match self.open_beneath(&parent, flags, Mode::empty()) {
+                Ok(directory) => break directory,
+                Err(error) if error.code == Code::NotFound => match parent.names.file_name() {
+                    Some(name) => {
+                        missing.push(name.to_owned());
+                        parent.names.pop();
+                    }
+                    None => return Err(error),
+                },
+                Err(error) => return Err(error),
+            }
+        };
+        for name in missing.into_iter().rev() {
+            match rustix::fs::mkdirat(&directory, &name, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(io(&located.given, error)),
+            }
+            directory =
+                rustix::fs::openat(&directory, &name, flags | OFlags::NOFOLLOW, Mode::empty())
+                    .map_err(|error| io(&located.given, error))?;
+        }
+        Ok(directory)
+    }
+}

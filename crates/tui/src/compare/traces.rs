@@ -1,0 +1,135 @@
+//! What one task did in both runs, step by step beside each other; on a narrow screen one run at a time.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::Compare;
+use crate::clock::time_of_day;
+use crate::desk::CompareView;
+use crate::glyphs::step_glyph;
+use crate::theme::Role;
+use crate::widgets::{Line, RuleKind, counted, divider, piece, rule};
+use planwright_model::{Seq, TaskId};
+use planwright_state::replay::compare::TaskComparison;
+use planwright_state::replay::{History, SourceError};
+use planwright_state::trace::TraceEntry;
+
+/// From here on both runs stand beside each other.
+const WIDE: u16 = 100;
+/// How many steps of a run are read; more would hold up the keys.
+const MOST: usize = 5_000;
+
+/// The steps of one run.
+#[derive(Debug)]
+struct Side {
+    entries: Vec<TraceEntry>,
+    /// There were more than are read.
+    cut: bool,
+    /// The step in which it went another way.
+    apart: Option<Seq>,
+}
+
+/// One task in both runs.
+#[derive(Debug)]
+pub(super) struct Traces {
+    task: TaskId,
+    sides: [Side; 2],
+    /// The run that is shown where only one fits.
+    shown: usize,
+    top: usize,
+}
+
+impl Traces {
+    /// Reads the steps of a task, and starts a little before the runs went apart.
+    pub(super) fn read(task: &TaskComparison, view: &mut CompareView) -> Result<Self, SourceError> {
+        let divergence = task.divergence.as_ref();
+        let twin = task.task_in_b.as_ref().unwrap_or(&task.task);
+        let a = Side::read(&task.task, &mut view.a, divergence.and_then(|apart| apart.seq_a))?;
+        let b = Side::read(twin, &mut view.b, divergence.and_then(|apart| apart.seq_b))?;
+        let shown = usize::from(a.entries.is_empty());
+        let mut traces = Self { task: task.task.clone(), sides: [a, b], shown, top: 0 };
+        traces.go_to_divergence();
+        Ok(traces)
+    }
+
+    pub(super) fn scroll(&mut self, by: isize) {
+        let longest = self.sides.iter().map(|side| side.entries.len()).max().unwrap_or(0);
+        self.top = self.top.saturating_add_signed(by).min(longest.saturating_sub(1));
+    }
+
+    pub(super) fn turn(&mut self) {
+        self.shown = 1 - self.shown;
+    }
+
+    /// Goes where the runs went apart.
+    pub(super) fn go_to_divergence(&mut self) {
+        let places = self.sides.iter().filter_map(|side| {
+            side.entries.iter().position(|entry| side.apart.is_some_and(|seq| entry.seq >= seq))
+        });
+        self.top = places.min().unwrap_or(0).saturating_sub(3);
+    }
+}
+
+impl Side {
+    fn read(task: &TaskId, history: &mut History, apart: Option<Seq>) -> Result<Self, SourceError> {
+        let timeline = history.timeline()?;
+        let steps: Vec<Seq> = timeline
+            .steps_from(0)
+            .filter(|step| timeline.is_about(step, task))
+            .map(|step| step.seq)
+            .take(MOST + 1)
+            .collect();
+        let mut entries = Vec::new();
+        for seq in steps.iter().take(MOST) {
+            let record = history.record(*seq)?;
+            entries.extend(record.and_then(|record| TraceEntry::of(&record)));
+        }
+        Ok(Self { entries, cut: steps.len() > MOST, apart })
+    }
+}
+
+impl Compare {
+    pub(super) fn draw_traces(&self, area: Rect, buf: &mut Buffer) {
+        let Some(traces) = &self.traces else { return };
+        if area.width >= WIDE {
+            let half = Rect { width: (area.width - 1) / 2, ..area };
+            let rest = Rect { x: half.right() + 1, width: area.right() - half.right() - 1, ..area };
+            self.draw_side(0, traces, half, buf);
+            self.draw_side(1, traces, rest, buf);
+            divider(buf, half.right(), area, self.style(Role::Rule));
+        } else {
+            self.draw_side(traces.shown, traces, area, buf);
+        }
+    }
+
+    fn draw_side(&self, which: usize, traces: &Traces, area: Rect, buf: &mut Buffer) {
+        let side = &traces.sides[which];
+        let focus = area.width < WIDE && buf.area.width < WIDE;
+        let style = self.style(if focus { Role::Focus } else { Role::Rule });
+        let letter = if which == 0 { "A" } else { "B" };
+        let name = format!("{letter} · {}", traces.task);
+        let more = if side.cut { ", the first of them" } else { "" };
+        let facts = format!("{}{more}", counted(side.entries.len(), "step"));
+        let kind = RuleKind { focus, past: false };
+        rule(buf, area, kind, style, &[piece(name, style)], &[piece(facts, style)]);
+        let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+        if side.entries.is_empty() {
+            let row = Rect { height: body.height.min(1), ..body };
+            Line::new(buf, row).skip(1).put("it did nothing in this run", self.style(Role::Dim));
+        }
+        for (entry, y) in side.entries.iter().skip(traces.top).zip(body.y..body.bottom()) {
+            let row = Rect { y, height: 1, ..body };
+            let apart = side.apart == Some(entry.seq);
+            if apart {
+                buf.set_style(row, self.style(Role::Selection));
+            }
+            let (glyph, role) = step_glyph(entry.kind);
+            let mut line = Line::new(buf, row);
+            line.put(if apart { "►" } else { " " }, self.style(Role::Focus));
+            line.put(&time_of_day(entry.at, &self.time_zone), self.style(Role::Dim)).skip(1);
+            line.put(&format!("{glyph} "), self.style(role));
+            line.column(entry.kind.word(), 9, self.style(role));
+            line.put(&entry.text, self.style(Role::Untrusted));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A few labelled lines to fill in: the answers to questions, the fields of a node.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::Typed;
+use crate::widgets::Field;
+use planwright_model::{RequestId, TaskId};
+
+/// What a form is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Questions {
+        request: RequestId,
+    },
+    /// An existing node.
+    Node {
+        node: TaskId,
+    },
+    /// A new node under another one.
+    NewNode {
+        parent: TaskId,
+    },
+}
+
+/// One line of a form.
+#[derive(Clone, Debug)]
+pub(crate) struct FormRow {
+    pub(crate) key: String,
+    pub(crate) label: String,
+    /// What an empty line means.
+    pub(crate) hint: String,
+    /// What stood there before.
+    pub(crate) before: String,
+    pub(crate) field: Field,
+}
+
+impl FormRow {
+    pub(crate) fn new(key: &str, label: &str, hint: &str, before: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            label: label.to_owned(),
+            hint: hint.to_owned(),
+            before: before.to_owned(),
+            field: Field::new(before),
+        }
+    }
+
+    /// What was typed, if it is not what stood there before.
+    pub(crate) fn changed(&self) -> Option<&str> {
+        let text = self.field.text().trim();
+        (text != self.before.trim()).then_some(text)
+    }
+}
+
+/// An open form.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    pub(crate) purpose: Purpose,
+    pub(crate) title: String,
+    pub(crate) rows: Vec<FormRow>,
+    pub(crate) at: usize,
+}
+
+impl Form {
+    pub(crate) fn new(purpose: Purpose, title: impl Into<String>, rows: Vec<FormRow>) -> Self {
+        Self { purpose, title: title.into(), rows, at: 0 }
+    }
+
+    pub(super) fn on_key(&mut self, event: &KeyEvent) -> Typed {
+        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+        let last = self.rows.len().saturating_sub(1);
+        match event.code {
+            KeyCode::Esc => return Typed::Close,
+            KeyCode::Char('s') if ctrl => return Typed::Send,
+            KeyCode::Enter if self.at >= last => return Typed::Send,
+            KeyCode::Enter | KeyCode::Down | KeyCode::Tab => self.at = (self.at + 1).min(last),
+            KeyCode::Up | KeyCode::BackTab => self.at = self.at.saturating_sub(1),
+            _ => {
+                if let Some(row) = self.rows.get_mut(self.at) {
+                    row.field.on_key(event);
+                }
+            }
+        }
+        Typed::Stay
+    }
+
+    pub(super) fn on_paste(&mut self, text: &str) {
+        if let Some(row) = self.rows.get_mut(self.at) {
+            row.field.on_paste(text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enter_goes_to_the_next_line_and_sends_from_the_last() {
+        let rows = vec![FormRow::new("a", "A", "", "one"), FormRow::new("b", "B", "", "")];
+        let purpose = Purpose::Questions { request: RequestId(1) };
+        let mut form = Form::new(purpose, "two", rows);
+        let enter = KeyEvent::from(KeyCode::Enter);
+        assert_eq!(form.on_key(&enter), Typed::Stay);
+        assert_eq!(form.at, 1);
+        form.on_key(&KeyEvent::from(KeyCode::Char('x')));
+        assert_eq!(form.on_key(&enter), Typed::Send);
+        assert_eq!(form.rows[0].changed(), None);
+        assert_eq!(form.rows[1].changed(), Some("x"));
+    }
+}

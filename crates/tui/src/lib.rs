@@ -1,0 +1,285 @@
+//! The terminal screens: a session live or in replay, and the list of saved sessions.
+//!
+//! A screen is a fold over records plus a `UiState` that is never journaled. It reads records through a
+//! [`History`], learns of new ones by a watched number, and acts by sending a [`Command`]; it knows nothing of who
+//! carries commands out. Everything that comes from a record is cleaned before it is drawn.
+
+mod areas;
+mod clock;
+mod compare;
+mod composer;
+mod context;
+mod desk;
+mod event_loop;
+mod frame_limiter;
+mod glyphs;
+mod home;
+mod input;
+mod keymap;
+mod outside;
+mod overlays;
+mod panes;
+mod plain;
+mod policy;
+mod preview;
+mod session;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod theme;
+mod ui_state;
+mod widgets;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::{mpsc, watch};
+
+pub use desk::{Bookmark, CompareView, Desk};
+pub use keymap::{KeyError, check_keys, default_keys};
+pub use plain::run_plain;
+pub use preview::{HomePreview, Preview};
+pub use theme::{ColorDepth, Palette, Role, Theme, ThemeError};
+
+use planwright_model::event::Command;
+use planwright_model::{MicroDollars, Seq, SessionId};
+use planwright_state::replay::SearchHit;
+use planwright_state::replay::{History, SourceError};
+use planwright_state::{Due, SessionStatus};
+
+/// One session to look at.
+#[derive(Debug)]
+pub struct SessionView {
+    pub id: SessionId,
+    pub history: History,
+    /// The number of the last committed record; changes whenever there are more.
+    pub head: watch::Receiver<Seq>,
+    /// Where wishes go. `None` for a replay, and for watching what another process runs.
+    pub commands: Option<mpsc::Sender<Command>>,
+    /// Opens scrubbed back to this event. `None` opens at the latest.
+    pub start_at: Option<Seq>,
+    /// Events that the person marked.
+    pub bookmarks: Vec<Bookmark>,
+    /// Who answers wishes that are not for the session itself. `None` for a file, which nothing can be kept beside.
+    pub desk: Option<Arc<dyn Desk>>,
+    /// Opens with the question whether to fork here.
+    pub asks_fork: bool,
+    /// Says why a session without `commands` is live all the same, such as "process 123 runs it, watching". A session
+    /// with neither `commands` nor a note is a saved run and is shown as a replay.
+    pub note: Option<String>,
+}
+
+/// What the screens need to know about the person's terminal and taste.
+#[derive(Clone, Debug)]
+pub struct UiSettings {
+    pub theme: Theme,
+    pub keys: KeyOverrides,
+    /// Draws with plain ASCII where box drawing is not safe.
+    pub ascii: bool,
+    /// Nothing moves by itself more often than needed: clocks and playback are drawn seldom.
+    pub reduced_motion: bool,
+    pub color: ColorDepth,
+    /// What a session may cost before it asks.
+    pub session_budget: MicroDollars,
+    /// The clock. Screens read no other.
+    pub now: fn() -> Timestamp,
+    pub time_zone: jiff::tz::TimeZone,
+    /// Theme and keys as they are changed while a screen is open.
+    pub changes: Option<watch::Receiver<Arc<Look>>>,
+}
+
+/// What can be changed while a screen is open, or why a change cannot be used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    pub theme: Theme,
+    pub keys: KeyOverrides,
+    pub ascii: bool,
+    pub reduced_motion: bool,
+    /// Said instead of changing anything.
+    pub trouble: Option<String>,
+}
+
+/// Keys that replace the default ones: action name to key text, as the config has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeyOverrides(pub std::collections::BTreeMap<String, String>);
+
+/// How a session screen ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    pub reason: ExitReason,
+    /// A session that was made here and is to be opened next.
+    pub open: Option<SessionId>,
+    /// Lines for the scrollback, already clean. Empty if nothing is worth keeping.
+    pub summary: String,
+}
+
+/// Why a session screen ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitReason {
+    /// The person left this session and nothing was running: back to the list if there was one, else quit.
+    BackToList,
+    /// The person asked to leave the program and nothing was running.
+    Quit,
+    /// The person confirmed leaving while work runs: interrupt the run so that it can be resumed.
+    QuitWhileRunning,
+    /// A signal asked the process to end, such as `SIGTERM`.
+    Signal(&'static str),
+    /// The terminal went away.
+    TerminalGone,
+}
+
+/// Why a screen could not be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum TuiError {
+    #[error("could not use the terminal")]
+    Terminal(#[from] std::io::Error),
+    #[error("could not read the session")]
+    Source(#[from] SourceError),
+    #[error("the keys of the config cannot be used")]
+    Keys(#[from] KeyError),
+}
+
+/// A row of the session list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListItem {
+    pub id: SessionId,
+    pub title: String,
+    pub status: SessionStatus,
+    pub done: u32,
+    pub total: u32,
+    pub cost: MicroDollars,
+    pub updated_at: Timestamp,
+    /// The pattern of its plan; empty if it came from a file.
+    pub pattern: String,
+    /// A second line, such as the question that is open.
+    pub detail: Option<String>,
+    /// More about it, shown while it is selected.
+    pub facts: Vec<String>,
+    /// How much it takes on disk, where that is known.
+    pub bytes: Option<u64>,
+    /// The session it was forked from, and after which event.
+    pub fork_of: Option<(SessionId, Seq)>,
+}
+
+/// Something that is due today, and the plan it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TodayItem {
+    pub session: SessionId,
+    pub plan: String,
+    pub due: Due,
+}
+
+/// How full the person's week is, over all active plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WeekLoad {
+    pub week: i8,
+    pub planned_minutes: u32,
+    pub available_minutes: u32,
+}
+
+/// What the home screen shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HomeView {
+    pub items: Vec<ListItem>,
+    pub today: Vec<TodayItem>,
+    /// What comes after today.
+    pub next: Option<TodayItem>,
+    pub week: Option<WeekLoad>,
+    /// Who drafts.
+    pub provider: String,
+    /// Who drafts and how to change it, in sentences, for the first start.
+    pub provider_help: Vec<String>,
+    /// What was spent today and what may be.
+    pub spent: Option<(MicroDollars, MicroDollars)>,
+    /// One line for the person, such as what became of their last wish.
+    pub message: Option<String>,
+    /// Steps that were looked for.
+    pub found: Option<Found>,
+    /// The session that was left last; the cursor stands on it.
+    pub selected: Option<SessionId>,
+}
+
+/// What a search over all sessions brought.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    pub words: String,
+    pub hits: Vec<SearchHit>,
+}
+
+/// What the home screen wishes for and stays open meanwhile.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HomeWish {
+    /// Something about a task of a session.
+    Command { session: SessionId, command: Command },
+    /// The person confirmed that a session is to be removed.
+    Remove(SessionId),
+}
+
+/// Where the home screen sends its wishes, and where it hears what became of them.
+#[derive(Debug)]
+pub struct HomeFeed {
+    pub wishes: mpsc::UnboundedSender<HomeWish>,
+    pub latest: watch::Receiver<Arc<HomeView>>,
+}
+
+/// How the home screen ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HomeExit {
+    Open(SessionId),
+    /// Open a session at a step that was found.
+    OpenAt(SessionId, Seq),
+    /// Ask whether to fork a session at its latest event.
+    Fork(SessionId),
+    /// Look at two sessions side by side.
+    Compare(SessionId, SessionId),
+    /// Find the steps that hold these words, in all sessions.
+    Search(String),
+    /// Open a session and let its run go on.
+    Start(SessionId),
+    /// Plan this goal.
+    Plan(String),
+    /// Watch the bundled run.
+    Demo,
+    Quit,
+    Signal(&'static str),
+    TerminalGone,
+}
+
+/// Shows a session until the person leaves it.
+pub async fn run_session(view: SessionView, settings: &UiSettings) -> Result<Exit, TuiError> {
+    let head = view.head.clone();
+    let mut screen = session::Screen::open(view, settings)?;
+    screen.open_quickly();
+    let reason = event_loop::run(&mut screen, Some(head), settings.changes.clone()).await?;
+    Ok(Exit { reason, open: screen.made.take(), summary: screen.summary(reason) })
+}
+
+/// Shows two sessions side by side until the person leaves them.
+pub async fn run_compare(
+    view: CompareView,
+    desk: Arc<dyn Desk>,
+    settings: &UiSettings,
+) -> Result<ExitReason, TuiError> {
+    let mut screen = compare::Compare::new(view, Some(desk), settings)?;
+    event_loop::run(&mut screen, None, settings.changes.clone()).await
+}
+
+/// Shows the home screen until the person wants something else.
+pub async fn run_home(feed: HomeFeed, settings: &UiSettings) -> Result<HomeExit, TuiError> {
+    let (tell, news) = watch::channel(Seq::START);
+    let mut latest = feed.latest.clone();
+    latest.mark_unchanged();
+    tokio::spawn(async move {
+        while latest.changed().await.is_ok() {
+            tell.send_modify(|seq| *seq = seq.next());
+        }
+    });
+    let mut home = home::Home::new(feed, settings)?;
+    let reason = event_loop::run(&mut home, Some(news), settings.changes.clone()).await?;
+    Ok(match (home.chosen, reason) {
+        (Some(exit), _) => exit,
+        (None, ExitReason::Signal(name)) => HomeExit::Signal(name),
+        (None, ExitReason::TerminalGone) => HomeExit::TerminalGone,
+        (None, _) => HomeExit::Quit,
+    })
+}

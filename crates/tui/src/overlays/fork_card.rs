@@ -1,0 +1,138 @@
+//! What a fork would do again and what it would take over, task by task, before it is made.
+
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Outcome, frame};
+use crate::context::PaneContext;
+use crate::keymap::{Action, Key};
+use crate::theme::Role;
+use crate::widgets::Line;
+use planwright_model::TaskId;
+use planwright_state::replay::fork::ForkPlan;
+use planwright_state::{SessionState, TaskStatus};
+use planwright_text::units;
+
+/// One task and what becomes of it.
+#[derive(Clone, Debug)]
+struct Row {
+    reused: bool,
+    task: TaskId,
+    why: String,
+}
+
+/// The question whether to fork here.
+#[derive(Clone, Debug)]
+pub(crate) struct ForkCard {
+    title: String,
+    sentence: String,
+    /// The run goes on beside the fork.
+    goes_on: bool,
+    rows: Vec<Row>,
+    scroll: usize,
+}
+
+impl ForkCard {
+    pub(crate) fn new(plan: &ForkPlan, state: &SessionState, goes_on: bool) -> Self {
+        let mut sentence = plan.words();
+        if let Some(first) = sentence.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        let again = plan.reruns.iter().map(|task| Row {
+            reused: false,
+            task: task.clone(),
+            why: match plan.stale.get(task) {
+                Some(path) => format!("{path} is not what it wrote"),
+                None => why_again(task, state, !plan.stale.is_empty()),
+            },
+        });
+        let kept = plan.reuses.iter().map(|task| {
+            let row = state.tasks.get(task);
+            let time = row.and_then(|row| row.elapsed_ms(state.at.unwrap_or_default()));
+            let time = time.map(|ms| units::elapsed(std::time::Duration::from_millis(ms)));
+            let word = row.map_or("done", |row| row.status.word());
+            let why = time.map_or_else(|| word.to_owned(), |time| format!("{word}, {time}"));
+            Row { reused: true, task: task.clone(), why }
+        });
+        Self {
+            title: format!("fork at event {}", units::count(plan.at.0)),
+            sentence,
+            goes_on,
+            rows: again.chain(kept).collect(),
+            scroll: 0,
+        }
+    }
+
+    pub(super) fn on_key(&mut self, key: Key, action: Option<Action>) -> Outcome {
+        match (key.code, action) {
+            (KeyCode::Char('y'), _) => return Outcome::Fork,
+            (_, Some(Action::Down)) => self.scroll += 1,
+            (_, Some(Action::Up)) => self.scroll = self.scroll.saturating_sub(1),
+            (_, Some(Action::PageDown)) => self.scroll += 10,
+            (_, Some(Action::PageUp)) => self.scroll = self.scroll.saturating_sub(10),
+            // Enter alone makes nothing.
+            (KeyCode::Enter, _) => {}
+            _ => return Outcome::Close,
+        }
+        self.scroll = self.scroll.min(self.rows.len().saturating_sub(1));
+        Outcome::Stay
+    }
+
+    pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+        let height = self.rows.len() as u16 + 7;
+        let hint = "j k scroll  y fork  Esc stay";
+        let inner = frame::draw(screen, (92, height), &self.title, hint, buf, cx);
+        let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
+        let (text, dim) = (cx.style(Role::Text), cx.style(Role::Dim));
+        Line::new(buf, row(0)).skip(1).put(&format!("{}.", self.sentence), text);
+        Line::new(buf, row(1)).skip(1).put(
+            "Files are as they are now. Approvals are not taken over: the fork asks first.",
+            dim,
+        );
+        let room = inner.height.saturating_sub(5);
+        let most = self.rows.len().saturating_sub(usize::from(room));
+        let top = self.scroll.min(most);
+        for ((place, item), y) in self.rows.iter().enumerate().skip(top).zip(2..2 + room) {
+            let before = place.checked_sub(1).and_then(|before| self.rows.get(before));
+            let begins = before.is_none_or(|before| before.reused != item.reused);
+            let (word, glyph, role) = if item.reused {
+                ("reuses", "✓ ", Role::Done)
+            } else {
+                ("re-runs", "· ", Role::Waiting)
+            };
+            let mut line = Line::new(buf, row(y));
+            let word = if begins || usize::from(y) == 2 { word } else { "" };
+            line.skip(1).column(word, 9, dim).put(glyph, cx.style(role));
+            line.column(item.task.as_str(), 20, text).skip(1).put(&item.why, dim);
+        }
+        if most > top {
+            let words = format!("{} more below", most - top);
+            frame::note(inner, &words, buf, cx);
+        }
+        let after = if self.goes_on {
+            "This run goes on; the fork waits in the list of sessions."
+        } else {
+            "The fork opens and asks whether to run."
+        };
+        Line::new(buf, row(inner.height.saturating_sub(2))).skip(1).put(after, dim);
+        Line::new(buf, row(inner.height.saturating_sub(1)))
+            .skip(1)
+            .put("Fork here?  ", text)
+            .put("y", cx.style(Role::Key))
+            .put(" makes the fork  ", dim)
+            .put("Esc", cx.style(Role::Key))
+            .put(" stays", dim);
+    }
+}
+
+/// Why a task runs in the fork.
+fn why_again(task: &TaskId, state: &SessionState, after_stale: bool) -> String {
+    match state.tasks.get(task).map(|row| row.status) {
+        None => "it is new".to_owned(),
+        Some(TaskStatus::Pending) => "not begun here".to_owned(),
+        Some(TaskStatus::Done) if after_stale => "it waits for one that runs again".to_owned(),
+        Some(TaskStatus::Done) => "it does something else now".to_owned(),
+        Some(status) => format!("{} here", status.word()),
+    }
+}

@@ -1,0 +1,91 @@
+//! The frame of an overlay: centred, at most 100x30, over a dimmed screen.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use crate::context::PaneContext;
+use crate::theme::Role;
+use crate::widgets::{Line, piece};
+
+/// Takes the screen behind an overlay back.
+pub(super) fn dim(buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let style = cx.style(Role::Dim);
+    for cell in &mut buf.content {
+        cell.set_style(
+            Style { bg: None, ..style }.remove_modifier(Modifier::BOLD | Modifier::ITALIC),
+        );
+    }
+}
+
+/// Clears and frames an area of at most this size, and returns what is inside. The header stays visible.
+pub(super) fn draw(
+    screen: Rect,
+    (width, height): (u16, u16),
+    title: &str,
+    hint: &str,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) -> Rect {
+    let top = cx.areas.header.height;
+    let room = Rect { y: screen.y + top, height: screen.height.saturating_sub(top), ..screen };
+    let width = width.min(100).min(room.width);
+    let height = height.min(30).min(room.height);
+    let area = Rect {
+        x: room.x + (room.width - width) / 2,
+        y: room.y + (room.height - height) / 3,
+        width,
+        height,
+    };
+    if width < 4 || height < 3 {
+        return Rect::default();
+    }
+    let style = cx.style(Role::Focus);
+    for y in area.y..area.bottom() {
+        for x in area.x..area.right() {
+            let edge =
+                (y == area.y || y + 1 == area.bottom(), x == area.x || x + 1 == area.right());
+            let glyph = match edge {
+                (true, true) => corner(area, x, y),
+                (true, false) => "─",
+                (false, true) => "│",
+                (false, false) => " ",
+            };
+            let cell = &mut buf[(x, y)];
+            cell.reset();
+            cell.set_symbol(glyph).set_style(style);
+        }
+    }
+    let row = |y: u16| Rect { x: area.x + 3, y, width: area.width - 6, height: 1 };
+    if area.width > 8 {
+        Line::new(buf, row(area.y)).put(&format!(" {title} "), style);
+        Line::new(buf, row(area.bottom() - 1)).right(&[piece(format!(" {hint} "), style)]);
+    }
+    Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
+}
+
+/// A line across the frame, joined to its sides.
+pub(super) fn divider(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let style = cx.style(Role::Focus);
+    for x in row.x..row.right() {
+        buf[(x, row.y)].set_symbol("─").set_style(style);
+    }
+    buf[(row.x - 1, row.y)].set_symbol("├").set_style(style);
+    buf[(row.right(), row.y)].set_symbol("┤").set_style(style);
+}
+
+/// A fact at the left end of the lower edge.
+pub(super) fn note(inner: Rect, text: &str, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let row =
+        Rect { x: inner.x + 2, y: inner.bottom(), width: inner.width.saturating_sub(2), height: 1 };
+    Line::new(buf, row).put(&format!(" {text} "), cx.style(Role::Focus));
+}
+
+fn corner(area: Rect, x: u16, y: u16) -> &'static str {
+    match (y == area.y, x == area.x) {
+        (true, true) => "┌",
+        (true, false) => "┐",
+        (false, true) => "└",
+        (false, false) => "┘",
+    }
+}

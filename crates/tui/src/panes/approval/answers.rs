@@ -1,0 +1,220 @@
+//! The answers of a request and their keys: `a` is the narrow yes, `s` the wider one, `x` the no.
+
+use crate::keymap::Action;
+use planwright_model::request::Choice;
+use planwright_model::{ChoiceAction, Request};
+
+/// One row of answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AnswerRow {
+    /// The key that gives it.
+    pub(crate) action: Action,
+    /// What it stands for; several if the key asks which.
+    pub(crate) choices: Vec<ChoiceAction>,
+    pub(crate) label: String,
+    pub(crate) consequence: String,
+    pub(crate) unavailable: Option<String>,
+    /// What the key asks about, those that cannot be chosen included; empty where it asks nothing.
+    pub(crate) parts: Vec<Choice>,
+}
+
+impl AnswerRow {
+    /// Rows that it takes where every part has one of its own.
+    pub(crate) fn height(&self) -> usize {
+        1 + self.parts.len()
+    }
+
+    /// Whether it lets something happen, so that everything must have been seen first.
+    pub(crate) fn lets_happen(&self) -> bool {
+        self.choices.iter().any(|choice| lets_happen(*choice))
+    }
+}
+
+/// The rows of a request, in its order. Choices that share a key become one row that asks which.
+pub(crate) fn answer_rows(request: &Request) -> Vec<AnswerRow> {
+    let mut rows: Vec<AnswerRow> = Vec::new();
+    for choice in &request.choices {
+        let action = key_of(choice.action);
+        let row = AnswerRow {
+            action,
+            choices: vec![choice.action],
+            label: choice.label.clone(),
+            consequence: choice.consequence.clone(),
+            unavailable: choice.unavailable.clone(),
+            parts: Vec::new(),
+        };
+        match rows.iter_mut().find(|row| row.action == action) {
+            Some(other) => join(other, row, choice, request),
+            None => rows.push(row),
+        }
+    }
+    rows
+}
+
+fn join(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &Request) {
+    if row.parts.is_empty() {
+        let first = row.choices.first();
+        let first = request.choices.iter().find(|choice| Some(&choice.action) == first);
+        row.parts.extend(first.cloned());
+    }
+    row.parts.push(choice.clone());
+    if other.unavailable.is_some() {
+        return;
+    }
+    if row.unavailable.is_some() {
+        *row = AnswerRow { parts: std::mem::take(&mut row.parts), ..other };
+        return;
+    }
+    if row.choices.len() == 1 {
+        row.consequence = format!("asks: {}, or {}", short(&row.label), short(&other.label));
+        group_word(&row.choices).unwrap_or(group_of(row.action)).clone_into(&mut row.label);
+    } else {
+        row.consequence.push_str(", or ");
+        row.consequence.push_str(short(&other.label));
+    }
+    row.choices.extend(other.choices);
+}
+
+/// A label without the word that the row has already.
+fn short(label: &str) -> &str {
+    label.strip_prefix("option ").unwrap_or(label)
+}
+
+fn group_word(choices: &[ChoiceAction]) -> Option<&'static str> {
+    matches!(choices, [ChoiceAction::PickOption(_), ..]).then_some("other option")
+}
+
+fn group_of(action: Action) -> &'static str {
+    match action {
+        Action::PassOver => "skip",
+        Action::Ideas => "ideas",
+        Action::Options => "choose",
+        Action::No => "no",
+        Action::Again => "again",
+        _ => "yes",
+    }
+}
+
+fn key_of(action: ChoiceAction) -> Action {
+    use ChoiceAction as Choice;
+    match action {
+        Choice::ApproveAndRun
+        | Choice::Approve
+        | Choice::Happened
+        | Choice::RaiseOnce
+        | Choice::GoOn
+        | Choice::AllowOnce
+        | Choice::UseProvider => Action::Yes,
+        Choice::ApproveAndStop
+        | Choice::RaiseForSession
+        | Choice::KeepAndStop
+        | Choice::AllowForSession
+        | Choice::OfflineThisTime => Action::YesWider,
+        Choice::AllowAlways => Action::Always,
+        Choice::RequestChanges => Action::RequestChanges,
+        Choice::Edit => Action::Edit,
+        Choice::Reply => Action::Reply,
+        Choice::Ideas => Action::Ideas,
+        Choice::GoOffline
+        | Choice::PickOption(_)
+        | Choice::UseRelaxation(_)
+        | Choice::AcceptLate => Action::Options,
+        Choice::Abandon | Choice::Stop | Choice::Decline | Choice::Deny | Choice::NeverUse => {
+            Action::No
+        }
+        Choice::Reject => Action::Reject,
+        Choice::StopTask => Action::StopIt,
+        Choice::HandToMe => Action::TakeOver,
+        Choice::RunAgain | Choice::TryAgain => Action::Again,
+        Choice::SkipAlone | Choice::SkipWithDependents | Choice::SkipQuestions => Action::PassOver,
+    }
+}
+
+/// Whether an answer sets something in motion that the request describes. Another option comes back as a draft of its
+/// own, so that it may be asked for before all of this one was read.
+fn lets_happen(action: ChoiceAction) -> bool {
+    use ChoiceAction as Choice;
+    matches!(
+        action,
+        Choice::ApproveAndRun
+            | Choice::ApproveAndStop
+            | Choice::Approve
+            | Choice::Happened
+            | Choice::RunAgain
+            | Choice::RaiseOnce
+            | Choice::RaiseForSession
+            | Choice::GoOn
+            | Choice::UseRelaxation(_)
+            | Choice::AcceptLate
+            | Choice::AllowOnce
+            | Choice::AllowForSession
+            | Choice::AllowAlways
+            | Choice::UseProvider
+            | Choice::KeepAndStop
+    )
+}
+
+/// Whether an answer is given together with text.
+pub(crate) fn takes_text(action: ChoiceAction) -> bool {
+    use ChoiceAction as Choice;
+    matches!(action, Choice::RequestChanges | Choice::Reply | Choice::Deny | Choice::AllowAlways)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use planwright_model::{CallId, RequestId, RequestKind};
+
+    fn request(actions: &[ChoiceAction]) -> Request {
+        Request {
+            id: RequestId(1),
+            kind: RequestKind::InDoubt {
+                call: CallId { task: "load".into(), attempt: 1, step: 1 },
+            },
+            question: String::new(),
+            why: String::new(),
+            verbatim: vec![],
+            details: vec![],
+            choices: actions.iter().map(|action| Choice::new(*action, "label", "effect")).collect(),
+            task: None,
+        }
+    }
+
+    #[test]
+    fn every_answer_of_a_request_can_be_given() {
+        use ChoiceAction as A;
+        for actions in [
+            vec![A::ApproveAndRun, A::ApproveAndStop, A::RequestChanges, A::Edit, A::Abandon],
+            vec![A::Happened, A::RunAgain, A::SkipAlone, A::SkipWithDependents, A::Stop],
+            vec![A::Approve, A::RequestChanges, A::Reject, A::PickOption(2), A::PickOption(3)],
+            vec![A::Reply, A::SkipQuestions, A::Ideas, A::Abandon],
+            vec![
+                A::UseRelaxation(1),
+                A::UseRelaxation(2),
+                A::AcceptLate,
+                A::RequestChanges,
+                A::Stop,
+            ],
+            vec![A::AllowOnce, A::AllowForSession, A::AllowAlways, A::Deny, A::StopTask],
+            vec![A::RaiseOnce, A::RaiseForSession, A::GoOffline, A::Stop],
+            vec![A::UseProvider, A::OfflineThisTime, A::NeverUse],
+            vec![A::TryAgain, A::GoOffline, A::Edit, A::KeepAndStop, A::Abandon],
+            vec![A::GoOn, A::HandToMe, A::SkipAlone, A::StopTask],
+        ] {
+            let rows = answer_rows(&request(&actions));
+            let given: usize = rows.iter().map(|row| row.choices.len()).sum();
+            assert_eq!(given, actions.len(), "{actions:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_chosen_gives_way_to_one_that_can() {
+        let mut one = request(&[ChoiceAction::PickOption(1), ChoiceAction::PickOption(2)]);
+        one.choices[0].unavailable = Some("it is the one shown".into());
+        let rows = answer_rows(&one);
+        assert_eq!(rows[0].choices, [ChoiceAction::PickOption(2)]);
+        assert_eq!(rows[0].unavailable, None);
+        // It stays to be read, with its reason.
+        assert_eq!(rows[0].parts[0].unavailable.as_deref(), Some("it is the one shown"));
+    }
+}

@@ -1,0 +1,458 @@
+//! The lines of a card: question, why, corrections, forecast, what must be seen byte for byte, evidence.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::theme::Role;
+use planwright_model::request::Detail;
+use planwright_model::{
+    ApprovalTarget, Plan, PlanQuestion, Request, RequestId, RequestKind, RunKind, Stage,
+    StageJudgement,
+};
+use planwright_state::SessionState;
+use planwright_text::{Revealed, clean, display_width, reveal_segments, units, wrap, wrap_exact};
+
+use super::forecast;
+use super::parts::changes::{self, Node};
+use super::parts::{confidence, drafts, ledger};
+
+/// A line in pieces of one role each. The text is clean.
+pub(crate) type CardLine = Vec<(String, Role)>;
+
+/// The column in which values begin.
+const LABEL: usize = 17;
+
+/// What a card is drawn from beside the request itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub(crate) state: &'a SessionState,
+    /// The revision before the current one, with its number.
+    pub(crate) previous: Option<(u32, &'a Plan)>,
+    pub(crate) time_zone: &'a TimeZone,
+    /// Whether what the confidence is made of is listed.
+    pub(crate) terms: bool,
+}
+
+/// What the lines were made for.
+type Key = (RequestId, usize, Option<u32>, Option<Timestamp>, bool);
+
+/// The lines of the card in the panel, wrapped to its width.
+#[derive(Debug, Default)]
+pub(crate) struct CardCache {
+    key: Option<Key>,
+    pub(crate) lines: Vec<CardLine>,
+    /// The lines with answers to pick from.
+    pub(crate) choices: Vec<usize>,
+    /// How the nodes of the plan that is asked about differ from the revision before: `+`, `~` or `>`.
+    signs: BTreeMap<String, char>,
+    /// Rows that the lines have on the screen.
+    pub(crate) room: usize,
+}
+
+impl CardCache {
+    /// Builds the lines unless they are at hand.
+    pub(crate) fn look(&mut self, request: &Request, shown: Shown<'_>, width: usize, room: usize) {
+        let revision = shown.state.plan.current.as_ref().map(|plan| plan.revision);
+        let visible = shown.state.planning.last_visible;
+        let key = Some((request.id, width, revision, visible, shown.terms));
+        if self.key != key {
+            self.key = key;
+            self.choices.clear();
+            self.lines = lines(request, shown, width.max(10), &mut self.choices);
+            self.signs = signs(request, shown);
+        }
+        self.room = room;
+    }
+
+    /// Takes lines that are not those of a request.
+    pub(crate) fn take(&mut self, lines: Vec<CardLine>, room: usize) {
+        *self = Self { lines, room, ..Self::default() };
+    }
+
+    /// What changed about a node since the revision before.
+    pub(crate) fn sign(&self, node: &str) -> Option<char> {
+        self.signs.get(node).copied()
+    }
+
+    /// The line with which the confidence begins.
+    pub(crate) fn confidence(&self) -> Option<usize> {
+        self.lines.iter().position(|line| {
+            line.first().is_some_and(|(text, _)| text.starts_with(confidence::HEADING))
+        })
+    }
+
+    /// How many lines are below the ones on the screen.
+    pub(crate) fn below(&self, scroll: usize) -> usize {
+        self.lines.len().saturating_sub(scroll + self.room)
+    }
+
+    /// The furthest one can scroll.
+    pub(crate) fn most(&self) -> usize {
+        self.lines.len().saturating_sub(self.room)
+    }
+}
+
+fn lines(
+    request: &Request,
+    shown: Shown<'_>,
+    width: usize,
+    choices: &mut Vec<usize>,
+) -> Vec<CardLine> {
+    let state = shown.state;
+    let mut lines = Vec::new();
+    paragraph(&mut lines, &request.question, Role::Key, width);
+    paragraph(&mut lines, &request.why, Role::Dim, width);
+    match request.kind {
+        RequestKind::FinalPlan { .. } => final_plan(&mut lines, shown, width),
+        RequestKind::Cap { used, limit, .. } if limit > 0 => {
+            lines.push(used_bar(used, limit, width));
+        }
+        _ => {}
+    }
+    pick_from(&mut lines, request, choices);
+    drafts(&mut lines, request, state, width);
+    if let Some(judgement) = judgement(request, state) {
+        lines.extend(confidence::lines(judgement, shown.terms, width));
+    }
+    lines.extend(changed(request, shown, width));
+    if asks_about_plan(&request.kind) {
+        lines.extend(ledger::lines(state, width));
+    }
+    commands(&mut lines, request, state, width);
+    for detail in request.details.iter().filter(|detail| !is_doubled(request, detail, state)) {
+        labelled(&mut lines, &detail.label, &detail.text, Role::Text, width);
+    }
+    lines
+}
+
+/// Whether a detail, written for those who read requests as lines, says again what the card shows in full.
+fn is_doubled(request: &Request, detail: &Detail, state: &SessionState) -> bool {
+    let questions = matches!(request.kind, RequestKind::Questions { .. });
+    match detail.label.as_str() {
+        "assumed" => questions,
+        number if questions && number.parse::<usize>().is_ok() => true,
+        "confidence" => judgement(request, state).is_some(),
+        _ => false,
+    }
+}
+
+/// How much of a limit is used: a bar that ends at the limit, and the share in figures.
+fn used_bar(used: u64, limit: u64, width: usize) -> CardLine {
+    let cells = 60.min(width.saturating_sub(12)).max(10);
+    let share = used as f64 / limit as f64;
+    let filled = ((share * cells as f64).round() as usize).min(cells);
+    let role = if share >= 1.0 { Role::Failed } else { Role::Warn };
+    vec![
+        ("   ".to_owned(), Role::Dim),
+        ("━".repeat(filled), role),
+        ("─".repeat(cells - filled), Role::Rule),
+        (format!("  {:.0} %", (share * 100.0).floor()), role),
+    ]
+}
+
+fn final_plan(lines: &mut Vec<CardLine>, shown: Shown<'_>, width: usize) {
+    let Some(revision) = shown.state.plan.current.as_deref() else { return };
+    for note in &revision.normalization {
+        let task = note.task_id.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
+        labelled(lines, &note.code, &format!("{task}{}", note.detail), Role::Warn, width);
+    }
+    lines.push(Vec::new());
+    lines.push(vec![("Forecast".to_owned(), Role::Text)]);
+    for (label, text) in forecast::rows(revision, shown.state) {
+        labelled(lines, label, &text, Role::Text, width);
+    }
+    lines.extend(drafts::schedule(shown.state, shown.time_zone, width));
+}
+
+/// The answers that can be picked, one line each, with the number of each line.
+fn pick_from(lines: &mut Vec<CardLine>, request: &Request, at: &mut Vec<usize>) {
+    let choices = super::choices(request);
+    if choices.is_empty() {
+        return;
+    }
+    lines.push(Vec::new());
+    for (number, choice) in (1..).zip(choices) {
+        at.push(lines.len());
+        let answer = planwright_text::clean_line(&choice.answer);
+        lines.push(vec![
+            (format!("   {number}  "), Role::Key),
+            (planwright_text::fit(&answer, 18).into_owned(), Role::Text),
+            (planwright_text::clean_line(&choice.effect).into_owned(), Role::Dim),
+        ]);
+    }
+}
+
+/// The draft that a request is about.
+fn drafts(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
+    let planning = &state.planning;
+    match &request.kind {
+        RequestKind::Draft { target: ApprovalTarget::Pattern, .. } | RequestKind::Rfc { .. } => {
+            if let Some(choice) = &planning.pattern {
+                lines.extend(drafts::pattern(choice, width));
+            }
+            if let Some(text) = &planning.pattern_rfc_text {
+                lines.push(Vec::new());
+                paragraph(lines, text, Role::Untrusted, width);
+            }
+        }
+        RequestKind::Draft { target: ApprovalTarget::Outline, .. } => {
+            if let Some(outline) = &planning.outline {
+                lines.extend(drafts::outline(outline, width));
+            }
+            if let Some(context) = &planning.context {
+                lines.extend(drafts::assumptions(context, width));
+            }
+        }
+        RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => {
+            if let Some(roadmap) = &planning.roadmap {
+                lines.extend(drafts::options(roadmap, width));
+            }
+        }
+        RequestKind::Questions { questions } => {
+            lines.push(Vec::new());
+            for question in questions {
+                // A single question stands at the top of the card.
+                if question.text != request.question {
+                    paragraph(lines, &question.text, Role::Text, width);
+                }
+                if questions.len() > 1 && !question.choices.is_empty() {
+                    let all: Vec<&str> =
+                        question.choices.iter().map(|choice| choice.answer.as_str()).collect();
+                    labelled(lines, "for instance", &all.join(", "), Role::Text, width);
+                }
+                let assumed = format!("{}, listed as assumed", assumed_words(question));
+                labelled(lines, "if skipped", &assumed, Role::Text, width);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// How the stage that a request hangs on was judged.
+pub(crate) fn judgement<'a>(
+    request: &Request,
+    state: &'a SessionState,
+) -> Option<&'a StageJudgement> {
+    stage_of(&request.kind).and_then(|stage| state.planning.judgements.get(&stage))
+}
+
+/// The stage whose confidence a request hangs on.
+fn stage_of(kind: &RequestKind) -> Option<Stage> {
+    match kind {
+        RequestKind::FinalPlan { .. }
+        | RequestKind::Draft { target: ApprovalTarget::Final, .. }
+        | RequestKind::Escalation => Some(Stage::Schedule),
+        RequestKind::Draft { target: ApprovalTarget::Outline, .. } => Some(Stage::Outline),
+        RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => Some(Stage::Roadmap),
+        RequestKind::LowConfidence { stage }
+        | RequestKind::Validation { stage }
+        | RequestKind::ModelTrouble { stage } => Some(*stage),
+        _ => None,
+    }
+}
+
+/// Whether comments and locks belong on the card.
+fn asks_about_plan(kind: &RequestKind) -> bool {
+    matches!(
+        kind,
+        RequestKind::FinalPlan { .. } | RequestKind::Draft { .. } | RequestKind::Escalation
+    )
+}
+
+/// What is different from what the person saw last.
+fn changed(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
+    let planning = &shown.state.planning;
+    match (&request.kind, shown.previous, &shown.state.plan.current) {
+        (RequestKind::FinalPlan { .. }, Some((number, before)), Some(now)) => {
+            let since = format!("r{number}");
+            let (before, after) = (Node::of_plan(before), Node::of_plan(&now.plan));
+            changes::lines(&since, &before, &after, width)
+        }
+        (RequestKind::Draft { target: ApprovalTarget::Outline, .. }, ..) => {
+            match (&planning.shown_outline, &planning.outline) {
+                (Some(before), Some(now)) if before.version != now.version => {
+                    let since = format!("v{}", before.version);
+                    let (before, after) =
+                        (Node::of_draft(&before.nodes), Node::of_draft(&now.nodes));
+                    changes::lines(&since, &before, &after, width)
+                }
+                _ => Vec::new(),
+            }
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The sign of every node of a plan that is not as it was.
+fn signs(request: &Request, shown: Shown<'_>) -> BTreeMap<String, char> {
+    match (&request.kind, shown.previous, &shown.state.plan.current) {
+        (RequestKind::FinalPlan { .. }, Some((_, before)), Some(now)) => {
+            let (changes, _) = changes::between(&Node::of_plan(before), &Node::of_plan(&now.plan));
+            // The first sign of a node says most about it.
+            changes.into_iter().rev().map(|change| (change.node, change.sign)).collect()
+        }
+        _ => BTreeMap::new(),
+    }
+}
+
+/// Everything that must be seen byte for byte: what the request quotes, then every command of the plan.
+fn commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
+    let plan = match request.kind {
+        RequestKind::FinalPlan { .. } => state.plan.current.as_deref(),
+        _ => None,
+    };
+    let tasks = plan.map(|revision| revision.plan.tasks.as_slice()).unwrap_or_default();
+    let planned: Vec<(&str, &str)> = tasks
+        .iter()
+        .filter_map(|task| match &task.run {
+            RunKind::Shell(command) => Some((task.id.as_str(), command.as_str())),
+            RunKind::Agent {} | RunKind::Human {} => None,
+        })
+        .collect();
+    // The request may quote the plan's commands; they are shown once, under their task.
+    for quoted in &request.verbatim {
+        if !planned.iter().any(|(_, command)| *command == quoted.text) {
+            lines.push(Vec::new());
+            lines.push(vec![(format!("  {}", clean(&quoted.label).replace('\n', " ")), Role::Dim)]);
+            verbatim(lines, &quoted.text, width);
+        }
+    }
+    if !planned.is_empty() {
+        lines.push(Vec::new());
+        let count = planned.len();
+        let heading = if count == 1 { "Command".to_owned() } else { format!("Commands, {count}") };
+        lines.push(vec![
+            (heading, Role::Text),
+            ("   byte for byte, in the workspace directory ".to_owned(), Role::Dim),
+            (planwright_text::clean_line(&state.session.workspace).into_owned(), Role::Dim),
+        ]);
+        for (task, command) in planned {
+            lines.push(vec![(format!("  {}", planwright_text::clean_line(task)), Role::Dim)]);
+            verbatim(lines, command, width);
+        }
+    }
+    if request.details.iter().any(|detail| !is_doubled(request, detail, state)) {
+        lines.push(Vec::new());
+    }
+}
+
+/// What a question left to us would be answered with.
+pub(crate) fn assumed_words(question: &PlanQuestion) -> String {
+    match (question.key.as_str(), question.assumed.parse()) {
+        ("weekly_minutes", Ok(minutes)) => format!("{} a week", units::planned(minutes)),
+        ("occurrence_minutes", Ok(minutes)) => format!("{} each time", units::planned(minutes)),
+        ("horizon_weeks", Ok(weeks)) => units::counted(weeks as usize, "week"),
+        _ => question.assumed.clone(),
+    }
+}
+
+pub(super) fn paragraph(lines: &mut Vec<CardLine>, text: &str, role: Role, width: usize) {
+    lines.extend(
+        wrap(&clean(text), width, 0).into_iter().map(|line| vec![(line.into_owned(), role)]),
+    );
+}
+
+/// A label and its text, further lines hanging under the text.
+pub(super) fn labelled(
+    lines: &mut Vec<CardLine>,
+    label: &str,
+    text: &str,
+    role: Role,
+    width: usize,
+) {
+    let label = planwright_text::clean_line(label);
+    let text = clean(text);
+    let column = LABEL.max(display_width(&label) + 4).min(width / 2);
+    let wrapped = wrap(&text, width.saturating_sub(column).max(8), 0);
+    for (index, part) in wrapped.into_iter().enumerate() {
+        let lead = if index == 0 { format!("  {label}") } else { String::new() };
+        let lead = planwright_text::fit(&lead, column).into_owned();
+        lines.push(vec![(lead, Role::Dim), (part.into_owned(), role)]);
+    }
+}
+
+/// Text behind a bar, wrapped but never cut, with everything that hides spelled out.
+pub(super) fn verbatim(lines: &mut Vec<CardLine>, text: &str, width: usize) {
+    let room = width.saturating_sub(3).max(8);
+    let mut row = Row::default();
+    for segment in reveal_segments(text) {
+        let role = match &segment {
+            Revealed::Plain(_) => Role::Text,
+            Revealed::Marked(_) => Role::Warn,
+        };
+        for (index, part) in segment.as_str().split('\n').enumerate() {
+            if index > 0 {
+                row.finish(lines);
+            }
+            row.push(part, role, room, lines);
+        }
+    }
+    row.finish(lines);
+}
+
+/// A row of verbatim text that is being filled.
+#[derive(Default)]
+struct Row {
+    pieces: CardLine,
+    used: usize,
+}
+
+impl Row {
+    fn push(&mut self, text: &str, role: Role, room: usize, lines: &mut Vec<CardLine>) {
+        if text.is_empty() {
+            return;
+        }
+        let width = display_width(text);
+        if self.used + width <= room {
+            self.used += width;
+            self.pieces.push((text.to_owned(), role));
+            return;
+        }
+        if self.used > 0 {
+            self.finish(lines);
+        }
+        let mut parts = wrap_exact(text, room).into_iter().peekable();
+        while let Some(part) = parts.next() {
+            self.used = display_width(&part);
+            self.pieces.push((part.into_owned(), role));
+            if parts.peek().is_some() {
+                self.finish(lines);
+            }
+        }
+    }
+
+    fn finish(&mut self, lines: &mut Vec<CardLine>) {
+        let mut line = vec![(" ┃ ".to_owned(), Role::RiskExecute)];
+        line.append(&mut self.pieces);
+        self.used = 0;
+        lines.push(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, width: usize) -> Vec<String> {
+        let mut lines = Vec::new();
+        verbatim(&mut lines, text, width);
+        lines.iter().map(|line| line[1..].iter().map(|(text, _)| text.as_str()).collect()).collect()
+    }
+
+    #[test]
+    fn a_command_is_shown_whole_however_narrow_the_card() {
+        let command = "cargo test --workspace --no-fail-fast -- --skip slow_";
+        for width in [11, 20, 33, 200] {
+            assert_eq!(shown(command, width).concat(), command);
+        }
+    }
+
+    #[test]
+    fn what_hides_is_spelled_out() {
+        assert_eq!(shown("rm\u{202e} x", 40), ["rm<U+202E> x"]);
+        assert_eq!(shown("a\nb", 40), ["a", "b"]);
+        assert_eq!(shown("a\u{1b}[2Jb", 40), ["a<U+001B>[2Jb"]);
+    }
+}

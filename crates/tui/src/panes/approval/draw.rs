@@ -1,0 +1,272 @@
+//! Draws the card: its lines, then the answers, beside them where there is room.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::answers::{AnswerRow, answer_rows};
+use super::{beside, closed, current, failed, policy};
+use crate::areas::SizeClass;
+use crate::clock::time_of_day;
+use crate::composer;
+use crate::context::{Pane, PaneContext};
+use crate::theme::Role;
+use crate::ui_state::Focus;
+use crate::widgets::{Line, piece, rule};
+use planwright_model::{Request, RequestKind, TaskId};
+use planwright_text::{units::counted, wrap};
+
+/// Columns of the answers beside a plan.
+const SIDE: u16 = 44;
+
+/// The approval pane.
+pub(crate) struct ApprovalPane;
+
+/// The parts of an open card.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CardAreas {
+    pub(crate) lines: Rect,
+    pub(crate) answers: Rect,
+    pub(crate) beside: bool,
+}
+
+impl ApprovalPane {
+    /// Where lines and answers go. The answers are always whole; what does not fit of the lines scrolls.
+    pub(crate) fn card_areas(area: Rect, class: SizeClass, request: &Request) -> CardAreas {
+        let top = u16::from(class != SizeClass::Small).min(area.height);
+        let body = Rect { y: area.y + top, height: area.height - top, ..area };
+        let plan =
+            matches!(request.kind, RequestKind::FinalPlan { .. } | RequestKind::Draft { .. });
+        if plan && area.width >= 110 {
+            let lines = Rect { x: body.x + 1, width: body.width - SIDE - 3, ..body };
+            let answers = Rect { x: body.right() - SIDE, width: SIDE, ..body };
+            return CardAreas { lines, answers, beside: true };
+        }
+        below(body, &answer_rows(request))
+    }
+
+    /// The same for a failed task.
+    pub(crate) fn failed_areas(area: Rect, class: SizeClass, rows: &[AnswerRow]) -> CardAreas {
+        let top = u16::from(class != SizeClass::Small).min(area.height);
+        below(Rect { y: area.y + top, height: area.height - top, ..area }, rows)
+    }
+}
+
+/// The answers below the lines.
+fn below(body: Rect, rows: &[AnswerRow]) -> CardAreas {
+    // One row stays for what is below.
+    let rows: usize = rows.iter().map(AnswerRow::height).sum();
+    let rows = (rows as u16 + 1).min(body.height.saturating_sub(2));
+    let lines = Rect {
+        x: body.x + 1,
+        width: body.width.saturating_sub(2),
+        height: body.height - rows,
+        ..body
+    };
+    let answers = Rect { y: body.y + lines.height, height: rows, ..body };
+    CardAreas { lines, answers, beside: false }
+}
+
+impl Pane for ApprovalPane {
+    fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+        if area.is_empty() {
+            return;
+        }
+        if let Some(composer) = cx.ui.composer.as_ref().filter(|_| area.height > 2) {
+            return composer::draw(composer, area, buf, cx);
+        }
+        let open = current(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
+        let Some(request) = open.filter(|_| area.height > 2) else {
+            let task = failed::failed(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
+            return match task.filter(|_| area.height > 2) {
+                Some(task) => draw_failed(area, task, buf, cx),
+                None => closed::draw(area, buf, cx),
+            };
+        };
+        let parts = Self::card_areas(area, cx.class, request);
+        draw_rule(area, request, buf, cx);
+        draw_lines(parts.lines, buf, cx);
+        if parts.beside {
+            draw_beside(area, parts.answers, request, buf, cx);
+        } else {
+            draw_below(parts, &answer_rows(request), remark(request, cx), buf, cx);
+        }
+    }
+}
+
+fn draw_failed(area: Rect, task: &TaskId, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let rows = failed::rows(cx.state, task);
+    let parts = ApprovalPane::failed_areas(area, cx.class, &rows);
+    if cx.class != SizeClass::Small {
+        failed::draw_rule(area, task, buf, cx);
+    }
+    draw_lines(parts.lines, buf, cx);
+    let below = cx.card.below(cx.ui.card.scroll);
+    let past = cx.mode.is_past();
+    let remark = past.then(|| ("as it was then".to_owned(), Role::Dim));
+    let more = (below > 0).then(|| (format!("{} below", counted(below, "more line")), Role::Dim));
+    draw_below(parts, &rows, remark.or(more), buf, cx);
+}
+
+fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    if cx.class == SizeClass::Small {
+        return;
+    }
+    let (kind, style) = cx.rule(Focus::Approval);
+    let open = &cx.state.requests.open;
+    let number = open.keys().position(|id| *id == request.id).unwrap_or(0) + 1;
+    let name = format!(
+        "approval {number} of {} · {}",
+        failed::cards(cx.state),
+        closed::subject(&request.kind)
+    );
+    let asked = open.get(&request.id).map(|open| time_of_day(open.asked_at, cx.time_zone));
+    let mut facts = asked.map(|at| format!("asked {at}")).unwrap_or_default();
+    if let RequestKind::Questions { .. } = request.kind {
+        let depth = cx.state.planning.policy().probing_depth;
+        facts = format!("stage context · probing depth {depth} · {facts}");
+    }
+    rule(buf, area, kind, style, &[piece(name, style)], &[piece(facts, style)]);
+}
+
+fn draw_lines(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let picked = cx.ui.card.choice.and_then(|choice| cx.card.choices.get(choice));
+    let lines = cx.card.lines.iter().enumerate().skip(cx.ui.card.scroll);
+    for ((number, pieces), y) in lines.zip(area.y..area.bottom()) {
+        let row = Rect { y, height: 1, ..area };
+        let under = picked == Some(&number);
+        if under {
+            buf.set_style(row, cx.style(Role::Selection));
+        }
+        let mut line = Line::new(buf, row);
+        for (text, role) in pieces {
+            line.put(text, cx.style(*role));
+        }
+        if under {
+            Line::new(buf, Rect { x: row.x + 1, ..row }).put("►", cx.style(Role::Focus));
+        }
+    }
+}
+
+/// What is still below, or how it was answered; nothing if all of it is on the screen.
+fn remark(request: &Request, cx: &PaneContext<'_>) -> Option<(String, Role)> {
+    if cx.mode.is_past() {
+        let answer = cx.latest.requests.answered.iter().find(|answered| answered.id == request.id);
+        return Some(match answer {
+            Some(answered) => (closed::answer_words(answered, cx), Role::Text),
+            None => ("not answered yet".to_owned(), Role::Dim),
+        });
+    }
+    let below = cx.card.below(cx.ui.card.scroll);
+    let lines = if below == 1 { "line" } else { "lines" };
+    match (below, cx.ui.card.seen) {
+        (0, _) => None,
+        (_, true) => Some((format!("{below} more {lines} below"), Role::Dim)),
+        (_, false) => {
+            let text =
+                format!("{below} more {lines} below: the yes keys wait until the end was seen");
+            Some((text, Role::Warn))
+        }
+    }
+}
+
+/// Whether a row can be chosen now; what it says instead if not.
+pub(super) fn state_of(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
+    if cx.mode.is_past() {
+        return Some(row.consequence.clone());
+    }
+    if !cx.can_act {
+        return Some("this process only watches".to_owned());
+    }
+    if let Some(why) = &row.unavailable {
+        return Some(why.clone());
+    }
+    (row.lets_happen() && !cx.ui.card.seen).then(|| row.consequence.clone())
+}
+
+fn draw_below(
+    parts: CardAreas,
+    rows: &[AnswerRow],
+    remark: Option<(String, Role)>,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    // A short card keeps its answers close.
+    let used = (cx.card.lines.len() as u16).min(parts.lines.height);
+    let area = Rect { y: parts.lines.y + used, ..parts.answers };
+    let mut y = area.y;
+    if let Some((text, role)) = remark {
+        Line::new(buf, Rect { y, height: 1, ..area }).skip(1).put(&text, cx.style(role));
+    }
+    y += 1;
+    for row in rows {
+        if y >= area.bottom() {
+            break;
+        }
+        let off = state_of(row, cx);
+        let dim = cx.style(Role::Dim);
+        let on = |role| if off.is_some() { dim } else { cx.style(role) };
+        let mut line = Line::new(buf, Rect { y, height: 1, ..area });
+        line.skip(3).column(&cx.keymap.key(row.action), 3, on(Role::Key));
+        line.column(&row.label, 24, on(Role::Text)).skip(1);
+        let words = off.as_deref().unwrap_or(&row.consequence);
+        line.put(if row.parts.is_empty() { words } else { "asks which:" }, dim);
+        y += 1;
+        for part in &row.parts {
+            if y >= area.bottom() {
+                break;
+            }
+            let role =
+                if part.unavailable.is_some() || off.is_some() { Role::Dim } else { Role::Text };
+            let mut line = Line::new(buf, Rect { y, height: 1, ..area });
+            line.skip(8).column(&part.label, 27, cx.style(role)).skip(1);
+            match &part.unavailable {
+                Some(why) => line.put(&format!("not possible: {why}"), dim),
+                None => line.put(&part.consequence, dim),
+            };
+            y += 1;
+        }
+    }
+}
+
+fn draw_beside(card: Rect, area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (_, style) = cx.rule(Focus::Approval);
+    let column = area.x - 1;
+    buf[(column, card.y)].set_symbol(if cx.mode.is_past() { "┬" } else { "┯" }).set_style(style);
+    for y in area.y..area.bottom() {
+        buf[(column, y)].set_symbol("│").set_style(cx.style(Role::Rule));
+    }
+    let rows = answer_rows(request);
+    let remark: Vec<(String, Role)> = remark(request, cx)
+        .map(|(text, role)| {
+            let lines = wrap(&text, usize::from(area.width) - 8, 0);
+            lines.into_iter().map(|line| (line.into_owned(), role)).collect()
+        })
+        .unwrap_or_default();
+    let mut area = area;
+    // The dials give way before an answer does.
+    if cx.state.planning.begun
+        && usize::from(area.height) > usize::from(policy::ROWS) + rows.len() + remark.len()
+    {
+        let dials = Rect { height: policy::ROWS, ..area };
+        policy::draw(&cx.state.planning.policy(), None, dials, buf, cx);
+        area.y += policy::ROWS + 1;
+        area.height -= policy::ROWS + 1;
+        let row = Rect { x: area.x, y: area.y - 1, width: area.width, height: 1 };
+        let style = cx.style(Role::Rule);
+        let kind = crate::widgets::RuleKind { focus: false, past: cx.mode.is_past() };
+        rule(buf, row, kind, style, &[piece("actions", style)], &[]);
+        buf[(column, row.y)].set_symbol("├").set_style(style);
+    }
+    let width = usize::from(area.width);
+    let lines = beside::lines(&rows, width, usize::from(area.height), remark.len(), cx);
+    let mut places = area.y..area.bottom();
+    for (line, y) in lines.iter().zip(&mut places) {
+        let mut row = Line::new(buf, Rect { y, height: 1, ..area });
+        for (text, role) in line {
+            row.put(text, cx.style(*role));
+        }
+    }
+    for ((text, role), y) in remark.iter().zip(&mut places) {
+        Line::new(buf, Rect { y, height: 1, ..area }).skip(2).put(text, cx.style(*role));
+    }
+}

@@ -1,0 +1,49 @@
+//! The approval panel: any request in one shape, what is asked, why, the evidence, then the answers as keys.
+//!
+//! Nothing here answers: a key in the panel becomes a command in the session screen, and only once the request was on
+//! the screen for a moment and its last line was seen.
+
+mod answers;
+mod beside;
+mod closed;
+mod content;
+mod draw;
+mod failed;
+mod forecast;
+mod parts;
+mod policy;
+
+pub(crate) use answers::{AnswerRow, answer_rows, takes_text};
+pub(crate) use closed::subject;
+pub(crate) use content::{CardCache, Shown, assumed_words, judgement};
+pub(crate) use draw::ApprovalPane;
+pub(crate) use failed::{
+    all as failed_tasks, cannot_revise, cards, effect as effect_of_failure, failed,
+    lines as failed_lines, rows as failed_rows, turned_to as turned_to_failed,
+};
+pub(crate) use policy::{ROWS as POLICY_ROWS, draw as draw_policy};
+
+use crate::ui_state::UiState;
+use planwright_model::{QuestionChoice, Request, RequestKind};
+use planwright_state::SessionState;
+
+/// The answers of a request to pick from in the panel: those of its only question.
+pub(crate) fn choices(request: &Request) -> &[QuestionChoice] {
+    match &request.kind {
+        RequestKind::Questions { questions } => match questions.as_slice() {
+            [only] => &only.choices,
+            _ => &[],
+        },
+        _ => &[],
+    }
+}
+
+/// The request in the panel: the one the person turned to, else the oldest; none while they look at a failed task.
+pub(crate) fn current<'s>(state: &'s SessionState, ui: &UiState) -> Option<&'s Request> {
+    if turned_to_failed(state, ui).is_some() {
+        return None;
+    }
+    let open = &state.requests.open;
+    let chosen = ui.card.request.and_then(|id| open.get(&id));
+    chosen.or_else(|| state.requests.oldest()).map(|open| &*open.request)
+}

@@ -1,0 +1,217 @@
+//! How sure a stage is, as a bar of its parts with the threshold under it.
+
+use crate::panes::approval::content::CardLine;
+use crate::theme::Role;
+use crate::widgets::counted;
+use planwright_model::{Confidence, Severity, StageJudgement, Verdict};
+use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
+use planwright_text::{clean_line, units, wrap};
+
+/// What the first line begins with.
+pub(in super::super) const HEADING: &str = "Confidence ";
+/// The cells of a full bar.
+const BAR: usize = 60;
+
+/// Figures, bar, threshold and parts; below them what the parts are made of, if asked for, and the rules that are broken.
+pub(in super::super) fn lines(
+    judgement: &StageJudgement,
+    terms: bool,
+    width: usize,
+) -> Vec<CardLine> {
+    let confidence = &judgement.confidence;
+    let settings = ConfidenceSettings::default();
+    let mut lines = vec![Vec::new(), headline(judgement, settings.confidence_continue)];
+    let cells = BAR.min(width.saturating_sub(3)).max(10);
+    let parts = parts(confidence, &settings.confidence_weights);
+    lines.push(bar(&parts, cells));
+    let mark = (settings.confidence_continue * cells as f64).round() as usize;
+    let needed = units::confidence(settings.confidence_continue, 2);
+    lines.push(vec![(format!("   {}^ {needed}", " ".repeat(mark)), Role::Dim)]);
+    let mut legend: CardLine = vec![("   ".to_owned(), Role::Dim)];
+    for part in &parts {
+        let figures = format!(
+            "{} {} {} × {}   ",
+            part.glyph,
+            part.name,
+            units::confidence(part.value, 2),
+            units::confidence(part.weight, 2)
+        );
+        legend.push((figures, part.role));
+    }
+    lines.push(legend);
+    if terms {
+        lines.extend(parts.iter().flat_map(|part| part_terms(part, judgement)));
+    }
+    for found in &judgement.violations {
+        let role = if found.severity == Severity::Warning { Role::Dim } else { Role::Failed };
+        let text = format!("{} {}: {}", found.rule, found.severity.as_str(), found.message);
+        for (index, part) in
+            wrap(&clean_line(&text), width.saturating_sub(3).max(8), 2).into_iter().enumerate()
+        {
+            let lead = if index == 0 { "   " } else { "     " };
+            lines.push(vec![(format!("{lead}{}", part.trim_start()), role)]);
+        }
+    }
+    lines
+}
+
+/// One part of the bar.
+struct Part {
+    glyph: char,
+    name: &'static str,
+    weight: f64,
+    value: f64,
+    role: Role,
+}
+
+fn parts(confidence: &Confidence, weights: &ConfidenceWeights) -> Vec<Part> {
+    let part = |glyph, name, weight, value, role| Part { glyph, name, weight, value, role };
+    let (rules, checks) = (confidence.rules, confidence.heuristics);
+    match confidence.self_score {
+        Some(score) => vec![
+            part('█', "model", weights.self_score, score, Role::PartModel),
+            part('▓', "rules", weights.rules, rules, Role::PartRules),
+            part('▒', "checks", weights.heuristics, checks, Role::PartChecks),
+        ],
+        None => vec![
+            part('▓', "rules", weights.offline_rules, rules, Role::PartRules),
+            part('▒', "checks", weights.offline_heuristics, checks, Role::PartChecks),
+        ],
+    }
+}
+
+/// What a part is made of: its share of the whole, then the terms that give its value.
+fn part_terms(part: &Part, judgement: &StageJudgement) -> Vec<CardLine> {
+    let figure = |value: f64| units::confidence(value, 2);
+    let share = units::confidence(part.weight * part.value, 3);
+    let mut lines = vec![vec![
+        (format!("   {} {:<34}", part.glyph, part.name), part.role),
+        (format!("{} × {} = {share}", figure(part.value), figure(part.weight)), Role::Text),
+    ]];
+    let mut row = |name: &str, text: String| {
+        let name = planwright_text::fit(&clean_line(name), 34).into_owned();
+        lines.push(vec![(format!("     {name}"), Role::Dim), (text, Role::Text)]);
+    };
+    match part.role {
+        Role::PartModel => row("how sure the model says it is", figure(part.value)),
+        Role::PartRules => {
+            let count = |severity| {
+                let found = judgement.violations.iter().filter(|found| found.severity == severity);
+                found.count()
+            };
+            row("rules broken for good, 0 in all", count(Severity::Fatal).to_string());
+            row("rules broken, less .15 each", count(Severity::Repairable).to_string());
+            row("warnings, less .03, at most .15", count(Severity::Warning).to_string());
+        }
+        _ => {
+            for term in &judgement.confidence.terms {
+                let share = units::confidence(term.weight * term.value, 3);
+                let text = format!("{} × {} = {share}", figure(term.value), figure(term.weight));
+                row(&term.name, text);
+            }
+        }
+    }
+    lines
+}
+
+fn bar(parts: &[Part], cells: usize) -> CardLine {
+    let mut line: CardLine = vec![("   ".to_owned(), Role::Dim)];
+    let (mut sum, mut drawn) = (0.0, 0);
+    for part in parts {
+        sum += part.weight * part.value;
+        let to = ((sum * cells as f64).round() as usize).min(cells);
+        line.push((part.glyph.to_string().repeat(to.saturating_sub(drawn)), part.role));
+        drawn = drawn.max(to);
+    }
+    line.push(("░".repeat(cells - drawn), Role::Rule));
+    line
+}
+
+fn headline(judgement: &StageJudgement, needed: f64) -> CardLine {
+    let confidence = &judgement.confidence;
+    let (word, role) = match confidence.verdict {
+        Verdict::Continue => ("continue", Role::Text),
+        Verdict::Retry => ("retry", Role::Warn),
+        Verdict::Escalate => ("escalate", Role::Warn),
+    };
+    let warnings =
+        judgement.violations.iter().filter(|found| found.severity == Severity::Warning).count();
+    let broken = judgement.violations.len() - warnings;
+    vec![
+        (format!("{HEADING}{}", units::confidence(confidence.value, 3)), Role::Text),
+        (format!("   {word}"), role),
+        (format!(", {} needed   ", units::confidence(needed, 2)), Role::Dim),
+        (
+            format!("{}, {}", counted(broken, "violation"), counted(warnings, "warning")),
+            if broken > 0 { Role::Failed } else { Role::Dim },
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use planwright_model::{Stage, Term};
+
+    fn judged(self_score: Option<f64>, rules: f64, heuristics: f64, value: f64) -> Vec<String> {
+        let confidence = Confidence {
+            stage: Stage::Schedule,
+            value,
+            self_score,
+            rules,
+            heuristics,
+            terms: vec![],
+            verdict: Verdict::Continue,
+            may_advance: true,
+        };
+        let judgement = StageJudgement { confidence, violations: vec![] };
+        lines(&judgement, false, 76)
+            .iter()
+            .map(|line| line.iter().map(|(text, _)| text.as_str()).collect())
+            .collect()
+    }
+
+    #[test]
+    fn the_bar_is_as_long_as_its_parts() {
+        let lines = judged(Some(0.80), 0.94, 0.78, 0.838);
+        let count = |glyph: char| lines[2].chars().filter(|letter| *letter == glyph).count();
+        assert_eq!((count('█'), count('▓'), count('▒'), count('░')), (24, 17, 9, 10));
+        assert_eq!(lines[3].find('^'), Some(3 + 42));
+        assert!(lines[4].contains("█ model .80 × .50"), "{}", lines[4]);
+    }
+
+    #[test]
+    fn the_terms_add_up_to_their_part() {
+        let term = |name: &str, weight, value| Term { name: name.into(), weight, value };
+        let confidence = Confidence {
+            stage: Stage::Schedule,
+            value: 0.838,
+            self_score: Some(0.8),
+            rules: 0.94,
+            heuristics: 0.78,
+            terms: vec![term("slack", 0.6, 0.9), term("spread", 0.4, 0.6)],
+            verdict: Verdict::Continue,
+            may_advance: true,
+        };
+        let judgement = StageJudgement { confidence, violations: vec![] };
+        let text: Vec<String> = lines(&judgement, true, 76)
+            .iter()
+            .map(|line| line.iter().map(|(text, _)| text.as_str()).collect())
+            .collect();
+        let shows = |name: &str, figures: &str| {
+            let found = |line: &&String| line.trim_start().starts_with(name);
+            assert!(text.iter().filter(found).any(|line| line.ends_with(figures)), "{text:#?}");
+        };
+        shows("█ model", ".80 × .50 = .400");
+        shows("▒ checks", ".78 × .20 = .156");
+        shows("slack", ".90 × .60 = .540");
+        shows("spread", ".60 × .40 = .240");
+    }
+
+    #[test]
+    fn without_a_model_there_are_two_parts() {
+        let lines = judged(None, 1.0, 0.6, 0.84);
+        assert!(!lines[2].contains('█'));
+        assert_eq!(lines[2].chars().filter(|letter| *letter == '░').count(), 10);
+    }
+}

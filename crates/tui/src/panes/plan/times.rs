@@ -1,0 +1,270 @@
+//! When each row is planned: by the schedule where there is one, else by the links and estimates alone.
+
+use std::collections::HashSet;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::rows::Rows;
+use planwright_model::{CriticalPathBy, GraphFacts, Plan, PlanContext, Roadmap, Schedule, TaskId};
+use planwright_plan::graph::resolve;
+use planwright_schedule::timings;
+
+const MINUTES_A_WEEK: u64 = 7 * 24 * 60;
+
+/// A stretch of time, the end not included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) start: Timestamp,
+    pub(crate) end: Timestamp,
+}
+
+/// When one row is planned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Planned {
+    /// The blocks it is worked on, in order.
+    pub(crate) blocks: Vec<Stretch>,
+    pub(crate) critical: bool,
+    /// How much later it may end without moving the end of the plan, in minutes.
+    pub(crate) slack: Option<u64>,
+    /// Where that slack ends on the clock.
+    pub(crate) until: Option<Timestamp>,
+    pub(crate) locked: bool,
+}
+
+impl Planned {
+    pub(crate) fn start(&self) -> Option<Timestamp> {
+        self.blocks.iter().map(|block| block.start).min()
+    }
+
+    pub(crate) fn end(&self) -> Option<Timestamp> {
+        self.blocks.iter().map(|block| block.end).max()
+    }
+
+    /// Where the slack ends, if there is any.
+    pub(crate) fn latest(&self) -> Option<Timestamp> {
+        self.until.filter(|until| Some(*until) > self.end())
+    }
+}
+
+/// What the lengths of bars mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// Blocks of a schedule.
+    Schedule,
+    /// Estimates in minutes.
+    Minutes,
+    /// Nobody said how long anything takes: one minute for each layer, to show the order.
+    #[default]
+    Layers,
+}
+
+/// Earliest start, length and slack of each task in minutes, worked out once for each revision.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Offsets {
+    pub(crate) measure: Measure,
+    tasks: Vec<TaskOffset>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct TaskOffset {
+    start: u64,
+    length: u64,
+    slack: u64,
+    critical: bool,
+}
+
+impl Offsets {
+    pub(crate) fn of(plan: &Plan, facts: &GraphFacts) -> Self {
+        let path: HashSet<&TaskId> = facts.critical_path.iter().collect();
+        let on_path = |index: usize| path.contains(&plan.tasks[index].id);
+        match resolve(&plan.tasks, |_| true) {
+            Ok(resolved) if resolved.critical_path_by == CriticalPathBy::Minutes => {
+                let task = |index: usize| TaskOffset {
+                    start: resolved.earliest(index as u32),
+                    length: plan.tasks[index].duration_minutes.unwrap_or(0).into(),
+                    slack: resolved.slack(index as u32),
+                    critical: resolved.slack(index as u32) == 0,
+                };
+                Self { measure: Measure::Minutes, tasks: (0..plan.tasks.len()).map(task).collect() }
+            }
+            _ => {
+                let depth = |index: usize| facts.depth.get(index).copied().unwrap_or(0).into();
+                let task = |index: usize| TaskOffset {
+                    start: depth(index),
+                    length: 1,
+                    slack: 0,
+                    critical: on_path(index),
+                };
+                Self { measure: Measure::Layers, tasks: (0..plan.tasks.len()).map(task).collect() }
+            }
+        }
+    }
+
+    /// Slack of a task in minutes; `None` where nothing was measured in minutes.
+    pub(crate) fn slack(&self, task: usize) -> Option<u64> {
+        let found = self.tasks.get(task)?;
+        (self.measure == Measure::Minutes).then_some(found.slack)
+    }
+
+    /// The plan from `start` on, each row where its links put it. Containers span what is below them.
+    pub(crate) fn planned(&self, rows: &Rows, start: Timestamp) -> Vec<Planned> {
+        let planned = |task: usize| {
+            let Some(found) = self.tasks.get(task) else { return Planned::default() };
+            let begin = minutes_after(start, found.start);
+            let end = minutes_after(begin, found.length);
+            Planned {
+                blocks: vec![Stretch { start: begin, end }],
+                until: self.slack(task).map(|slack| minutes_after(end, slack)),
+                critical: found.critical,
+                slack: self.slack(task),
+                locked: false,
+            }
+        };
+        let leaves = rows.all.iter().map(|row| row.task.map(planned).unwrap_or_default());
+        spanned(rows, leaves.collect())
+    }
+}
+
+/// The blocks of a schedule by row, with the slack that the links leave.
+pub(crate) fn scheduled(
+    rows: &Rows,
+    schedule: &Schedule,
+    roadmap: &Roadmap,
+    context: &PlanContext,
+) -> Vec<Planned> {
+    let mut planned = vec![Planned::default(); rows.all.len()];
+    for block in &schedule.blocks {
+        if let Some(row) = rows.position(&block.plan_node_id) {
+            let stretch = Stretch { start: block.start.at, end: block.end.at };
+            planned[row].blocks.push(stretch);
+            planned[row].locked |= block.locked;
+        }
+    }
+    // Slack counts working minutes; on the chart it covers the days in which they are worked.
+    let stretch = MINUTES_A_WEEK / u64::from(context.calendar.weekly_minutes().max(1));
+    for timing in timings(roadmap, context).unwrap_or_default() {
+        let Some(row) = rows.position(&timing.id) else { continue };
+        let found = &mut planned[row];
+        found.critical = timing.critical;
+        found.slack = Some(timing.slack_minutes);
+        let minutes = timing.slack_minutes.saturating_mul(stretch.max(1));
+        found.until = found.end().map(|end| minutes_after(end, minutes));
+    }
+    place_milestones(rows, roadmap, &mut planned);
+    spanned(rows, planned)
+}
+
+/// A milestone takes no time and has no block: it stands where the last thing it waits for ends.
+fn place_milestones(rows: &Rows, roadmap: &Roadmap, planned: &mut [Planned]) {
+    for (row, found) in rows.all.iter().enumerate() {
+        if !found.milestone || !planned[row].blocks.is_empty() {
+            continue;
+        }
+        let before = roadmap.dependencies.iter().filter(|link| link.to == found.id);
+        let ends = before.filter_map(|link| planned[rows.position(&link.from)?].end());
+        if let Some(at) = ends.max() {
+            planned[row].blocks = vec![Stretch { start: at, end: at }];
+        }
+    }
+}
+
+/// Gives every container the span of what is below it.
+fn spanned(rows: &Rows, mut planned: Vec<Planned>) -> Vec<Planned> {
+    for row in (0..rows.all.len()).rev() {
+        if !rows.is_group(row) {
+            continue;
+        }
+        let below = &planned[row + 1..rows.all[row].end];
+        let start = below.iter().filter_map(Planned::start).min();
+        let end = below.iter().filter_map(Planned::end).max();
+        if let (Some(start), Some(end)) = (start, end) {
+            planned[row].blocks = vec![Stretch { start, end }];
+        }
+    }
+    planned
+}
+
+fn minutes_after(at: Timestamp, minutes: u64) -> Timestamp {
+    let seconds = i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60);
+    at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fixture::{facts, release_plan};
+
+    fn start() -> Timestamp {
+        "2026-06-08T14:00:00Z".parse().unwrap()
+    }
+
+    fn planned(id: &str) -> Planned {
+        let plan = release_plan();
+        let facts = facts(&plan);
+        let rows = Rows::of_plan(&plan, &facts.execution_order);
+        let offsets = Offsets::of(&plan, &facts);
+        assert_eq!(offsets.measure, Measure::Minutes);
+        let row = rows.position(&id.into()).unwrap();
+        offsets.planned(&rows, start()).swap_remove(row)
+    }
+
+    #[test]
+    fn a_task_starts_when_what_it_needs_has_ended() {
+        // audit 3, api 5, then port: 8 minutes after the start, 9 long.
+        let port = planned("port");
+        assert_eq!(port.start().unwrap(), minutes_after(start(), 8));
+        assert_eq!(port.end().unwrap(), minutes_after(start(), 17));
+        assert!(port.critical);
+        assert_eq!(port.latest(), None);
+    }
+
+    #[test]
+    fn slack_is_what_is_left_before_the_end_moves() {
+        // The path is 24 minutes; corpus ends after 1 + 2 + 4.
+        let corpus = planned("corpus");
+        assert_eq!(corpus.slack, Some(17));
+        assert_eq!(corpus.latest().unwrap(), minutes_after(start(), 24));
+        assert!(!corpus.critical);
+    }
+
+    #[test]
+    fn a_schedule_puts_blocks_on_their_rows_and_phases_around_them() {
+        use planwright_drafting::goal_plan::{GoalRequest, plan_goal};
+        let made = plan_goal(&GoalRequest {
+            goal: "launch a newsletter in 6 weeks",
+            today: jiff::civil::date(2026, 6, 7),
+            time_zone: "Europe/Berlin",
+            now: Timestamp::UNIX_EPOCH,
+            library: &planwright_drafting::offline::Library::built_in(),
+            events: &[],
+        })
+        .unwrap()
+        .artifacts;
+        let (roadmap, schedule) = (made.roadmap.clone().unwrap(), made.schedule.clone().unwrap());
+        let rows = Rows::of_outline(&roadmap.nodes, &roadmap.root_id, None);
+        let planned = scheduled(&rows, &schedule, &roadmap, made.context());
+        let blocks: usize = (0..rows.all.len())
+            .filter(|row| !rows.is_group(*row))
+            .map(|row| planned[row].blocks.len())
+            .sum();
+        assert_eq!(blocks, schedule.blocks.len());
+        assert!(planned.iter().any(|row| row.critical));
+        let phase = (0..rows.all.len()).find(|row| rows.is_group(*row)).unwrap();
+        let below = &planned[phase + 1..rows.all[phase].end];
+        assert_eq!(planned[phase].start(), below.iter().filter_map(Planned::start).min());
+    }
+
+    #[test]
+    fn without_estimates_the_order_is_drawn_by_layer() {
+        let mut plan = release_plan();
+        plan.tasks.iter_mut().for_each(|task| task.duration_minutes = None);
+        let facts = facts(&plan);
+        let rows = Rows::of_plan(&plan, &facts.execution_order);
+        let offsets = Offsets::of(&plan, &facts);
+        assert_eq!(offsets.measure, Measure::Layers);
+        assert_eq!(offsets.slack(0), None);
+        let tests = rows.position(&"tests".into()).unwrap();
+        let planned = offsets.planned(&rows, start());
+        assert_eq!(planned[tests].start().unwrap(), minutes_after(start(), 3));
+    }
+}

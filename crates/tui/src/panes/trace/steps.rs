@@ -1,0 +1,101 @@
+//! Which steps there are to show: all of them, those of one task, of some kinds, of one part of the agents' loops.
+
+use super::kinds::Kinds;
+use crate::ui_state::TraceUi;
+use planwright_drafting::executor::Prdv;
+use planwright_model::{Seq, TaskId};
+use planwright_state::replay::{History, SourceError};
+use planwright_state::timeline::{Step, Timeline};
+use planwright_state::trace::{EntryKind, prdv};
+
+/// How many steps are read in one go, where a step must be read to know whether it passes.
+const GULP: usize = 2_000;
+
+/// The positions of the steps that pass, extended as the session grows.
+#[derive(Debug, Default)]
+pub(super) struct Filter {
+    task: Option<TaskId>,
+    kinds: Kinds,
+    role: Option<Prdv>,
+    positions: Vec<u32>,
+    scanned: usize,
+}
+
+impl Filter {
+    /// Takes in what is new. Another wish starts over. Where steps have to be read it may stay
+    /// [behind](Self::is_behind), so that keys stay quick.
+    pub(super) fn update(
+        &mut self,
+        ui: &TraceUi,
+        timeline: &Timeline,
+        history: &mut History,
+    ) -> Result<(), SourceError> {
+        let same = self.task == ui.only && self.kinds == ui.kinds && self.role == ui.role;
+        if !same || self.scanned > timeline.len() {
+            let (task, kinds, role) = (ui.only.clone(), ui.kinds, ui.role);
+            *self = Self { task, kinds, role, ..Self::default() };
+        }
+        if !self.is_on() {
+            return Ok(());
+        }
+        let mut read = 0;
+        let from = self.scanned;
+        for (position, step) in (from..).zip(timeline.steps_from(from)) {
+            let about = self.task.as_ref().is_none_or(|task| timeline.is_about(&step, task));
+            if about && self.kinds.has(step.kind) {
+                let passes = match self.role {
+                    None => true,
+                    Some(_) if !is_agents(step.kind) => false,
+                    Some(role) => {
+                        read += 1;
+                        let record = history.record(step.seq)?;
+                        record.is_some_and(|record| prdv(&record.event) == Some(role.as_str()))
+                    }
+                };
+                if passes {
+                    self.positions.push(position as u32);
+                }
+            }
+            self.scanned = position + 1;
+            if read >= GULP {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there are steps that have not been looked at.
+    pub(super) fn is_behind(&self, timeline: &Timeline) -> bool {
+        self.is_on() && self.scanned < timeline.len()
+    }
+
+    fn is_on(&self) -> bool {
+        self.task.is_some() || self.kinds != Kinds::All || self.role.is_some()
+    }
+
+    /// How many steps there are to show.
+    pub(super) fn len(&self, timeline: &Timeline) -> usize {
+        if self.is_on() { self.positions.len() } else { timeline.len() }
+    }
+
+    /// One of them.
+    pub(super) fn step(&self, index: usize, timeline: &Timeline) -> Option<Step> {
+        let position = if self.is_on() { *self.positions.get(index)? as usize } else { index };
+        timeline.step(position)
+    }
+
+    /// How many of them are at or before an event.
+    pub(super) fn up_to(&self, seq: Seq, timeline: &Timeline) -> usize {
+        let steps = timeline.steps_up_to(seq);
+        if self.is_on() {
+            self.positions.partition_point(|position| (*position as usize) < steps)
+        } else {
+            steps
+        }
+    }
+}
+
+/// Whether agents say steps of this kind, so that they have a part of a loop.
+fn is_agents(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Thought | EntryKind::Action | EntryKind::Observed)
+}

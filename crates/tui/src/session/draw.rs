@@ -1,0 +1,283 @@
+//! Settles what is visible, then draws it.
+
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::Screen;
+use crate::areas::{Needs, SizeClass, areas, graph_room};
+use crate::context::{Pane, PaneContext};
+use crate::glyphs::sweep;
+use crate::panes::approval::{self, ApprovalPane, Shown, current};
+use crate::panes::footer::Footer;
+use crate::panes::graph;
+use crate::panes::header::Header;
+use crate::panes::plan::{self, PlanPane, View, gantt};
+use crate::panes::running::{RunningPane, active};
+use crate::panes::scrub::ScrubPane;
+use crate::panes::tabs::TabRow;
+use crate::panes::trace::{self, Source, TEXT_COLUMN, TracePane};
+use crate::theme::Role;
+use crate::ui_state::{CardUi, Focus};
+use crate::widgets::{Line, divider};
+use planwright_model::event::{Event, PlanEvent};
+use planwright_state::RunPhase;
+use planwright_state::replay::SourceError;
+
+impl Screen {
+    /// Draws the whole screen into a buffer. Costs what is visible.
+    pub(crate) fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
+        if let Some(compare) = &mut self.compare {
+            compare.render(buf);
+            return Ok(());
+        }
+        self.size = buf.area;
+        let class = SizeClass::of(buf.area);
+        self.prepare(class)?;
+        if class == SizeClass::TooSmall {
+            self.draw_too_small(buf);
+        } else {
+            self.draw_panes(class, buf);
+        }
+        sweep(buf, self.ascii);
+        if self.has_card() && class != SizeClass::TooSmall {
+            self.ui.card.shown_at.get_or_insert_with(self.clock);
+        }
+        Ok(())
+    }
+
+    fn has_card(&self) -> bool {
+        self.ui.focus == Focus::Approval
+            && (current(self.state(), &self.ui).is_some()
+                || approval::failed(self.state(), &self.ui).is_some())
+    }
+
+    /// Lays the panes out and gathers what each of them shows.
+    pub(super) fn prepare(&mut self, class: SizeClass) -> Result<(), SourceError> {
+        self.settle_card();
+        self.settle_view();
+        // A pane that took its rows with it cannot keep the focus.
+        if self.ui.focus == Focus::Running && active(self.state()).is_empty() {
+            self.ui.focus = Focus::Graph;
+        }
+        let revision = self.state().plan.current.clone();
+        self.graph.place(revision.as_deref());
+        self.plan.place(self.shown.as_deref().unwrap_or(&self.latest));
+        let mut needs = Needs {
+            focus: self.ui.focus,
+            card: self.has_card() || self.ui.composer.is_some(),
+            replay: self.mode().is_past(),
+            graph: 0,
+            running: active(self.state()).len() as u16,
+        };
+        let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
+        self.graph.choose(asked, graph_room(self.size, needs));
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        self.plan.arrange(state, &self.ui.view);
+        needs.graph = match self.ui.view.kind {
+            View::Graph => self.graph.rows(),
+            view => self.plan.height(view),
+        };
+        self.areas = areas(self.size, needs);
+        self.look_at_plan(class);
+        self.look_at_graph(class);
+        self.look_at_trace(class)?;
+        if needs.replay {
+            let hits = self.ui.trace.search.as_ref().map_or(&[][..], |search| search.hits());
+            self.marks.look(&mut self.history, &self.ui.bookmarks, hits)?;
+        }
+        self.read_previous()?;
+        self.look_at_card(class);
+        Ok(())
+    }
+
+    /// A request that is gone gives way to the next one.
+    fn settle_card(&mut self) {
+        let id = current(self.state(), &self.ui).map(|request| request.id);
+        let failed = approval::failed(self.state(), &self.ui);
+        // What is in the panel stays there until it is settled or the person turns to another.
+        let focused = self.ui.focus == Focus::Approval;
+        let failed = failed.filter(|_| id.is_none() && focused).cloned();
+        if id != self.ui.card.request || failed != self.ui.card.failed {
+            self.ui.card = CardUi { request: id, failed, ..CardUi::default() };
+        }
+    }
+
+    fn look_at_graph(&mut self, class: SizeClass) {
+        let body = graph::body(self.areas.graph, class);
+        let selected =
+            self.ui.graph.selected.as_ref().and_then(|id| self.state().tasks.position(id));
+        self.graph.light(selected.map(|task| task as u32));
+        let reveal = selected.filter(|_| self.ui.graph.reveal).map(|task| task as u32);
+        if !body.is_empty() {
+            self.graph.look(body, &mut self.ui.graph.offset, reveal);
+            self.ui.graph.reveal = false;
+        }
+    }
+
+    fn look_at_plan(&mut self, class: SizeClass) {
+        let view = self.ui.view.kind;
+        let body = graph::body(self.areas.graph, class);
+        if view == View::Graph || body.is_empty() {
+            return;
+        }
+        if view == View::Gantt {
+            let now = self.moment();
+            let state = self.shown.as_deref().unwrap_or(&self.latest);
+            let columns = gantt::chart_columns(body);
+            self.plan.measure(state, now, &self.time_zone, &self.ui.view, columns);
+        }
+        if self.ui.graph.selected.is_none() {
+            self.ui.graph.selected = plan::moved(&self.plan, None, 0);
+        }
+        let selected = self.ui.graph.selected.as_ref().filter(|_| self.ui.graph.reveal);
+        self.plan.look(selected, view, body.height, &mut self.ui.view.top);
+    }
+
+    fn look_at_trace(&mut self, class: SizeClass) -> Result<(), SourceError> {
+        let body = trace::body(self.areas.trace, class);
+        let width = body.width.saturating_sub(TEXT_COLUMN + 1).max(8);
+        let cursor = self.shown.as_ref().map(|state| state.seq);
+        let mut source = Source { history: &mut self.history, timeline: &self.timeline, cursor };
+        self.trace.look(&mut source, &mut self.ui.trace, width, body.height)
+    }
+
+    /// Before there is a plan to draw, a draft is shown as its outline.
+    fn settle_view(&mut self) {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let drafted = state.plan.current.is_none() && state.planning.outline.is_some();
+        let view = &mut self.ui.view;
+        match (drafted, view.kind) {
+            (true, View::Graph) => {
+                view.kind = View::Outline;
+                view.stands_in = true;
+            }
+            (false, View::Outline) if view.stands_in => {
+                view.kind = View::Graph;
+                view.stands_in = false;
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads the revision before the current one, once.
+    fn read_previous(&mut self) -> Result<(), SourceError> {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let before = state.plan.revisions.iter().rev().nth(1);
+        let Some((seq, revision)) = before.map(|head| (head.seq, head.revision)) else {
+            self.previous = None;
+            return Ok(());
+        };
+        if self.previous.as_ref().is_some_and(|(known, ..)| *known == seq) {
+            return Ok(());
+        }
+        let record = self.history.record(seq)?;
+        self.previous = record.and_then(|record| match &record.event {
+            Event::Plan(PlanEvent::Proposed { plan, .. }) => {
+                Some((seq, revision, Arc::clone(plan)))
+            }
+            _ => None,
+        });
+        Ok(())
+    }
+
+    fn look_at_card(&mut self, class: SizeClass) {
+        if !self.has_card() {
+            return;
+        }
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let Some(request) = current(state, &self.ui) else {
+            let Some(task) = approval::failed(state, &self.ui) else { return };
+            let rows = approval::failed_rows(state, task);
+            let lines = ApprovalPane::failed_areas(self.areas.approval, class, &rows).lines;
+            let text = approval::failed_lines(state, task, usize::from(lines.width).max(10));
+            self.card.take(text, usize::from(lines.height));
+            self.ui.card.scroll = self.ui.card.scroll.min(self.card.most());
+            return;
+        };
+        let parts = ApprovalPane::card_areas(self.areas.approval, class, request);
+        let room = usize::from(parts.lines.height);
+        let previous = self.previous.as_ref().map(|(_, revision, plan)| (*revision, &**plan));
+        let terms = self.ui.card.terms;
+        let shown = Shown { state, previous, time_zone: &self.time_zone, terms };
+        self.card.look(request, shown, usize::from(parts.lines.width), room);
+        let card = &mut self.ui.card;
+        if std::mem::take(&mut card.reveal)
+            && let Some(line) = self.card.confidence()
+        {
+            card.scroll = line;
+        }
+        card.scroll = card.scroll.min(self.card.most());
+        card.seen |= room > 0 && self.card.below(card.scroll) == 0;
+    }
+
+    fn context(&self, class: SizeClass) -> PaneContext<'_> {
+        PaneContext {
+            state: self.state(),
+            latest: &self.latest,
+            timeline: &self.timeline,
+            ui: &self.ui,
+            theme: &self.palette,
+            keymap: &self.keymap,
+            now: self.moment(),
+            time_zone: &self.time_zone,
+            mode: self.mode(),
+            class,
+            areas: self.areas,
+            can_act: self.can_act(),
+            note: self.note.as_deref(),
+            session_budget: self.session_budget,
+            graph: &self.graph,
+            plan: &self.plan,
+            trace: &self.trace,
+            card: &self.card,
+            marks: &self.marks,
+        }
+    }
+
+    fn draw_panes(&self, class: SizeClass, buf: &mut Buffer) {
+        let cx = self.context(class);
+        let areas = self.areas;
+        Header.render(areas.header, buf, &cx);
+        TabRow.render(areas.tabs, buf, &cx);
+        PlanPane.render(areas.graph, buf, &cx);
+        TracePane.render(areas.trace, buf, &cx);
+        RunningPane.render(areas.running, buf, &cx);
+        ApprovalPane.render(areas.approval, buf, &cx);
+        if class == SizeClass::Wide {
+            let style = if cx.mode.is_past() { cx.theme.past() } else { cx.style(Role::Rule) };
+            divider(buf, areas.graph.right(), areas.graph, style);
+        }
+        ScrubPane.render(areas.scrub, buf, &cx);
+        Footer.render(areas.footer, buf, &cx);
+        if let Some(overlay) = &self.ui.overlay {
+            overlay.render(buf.area, buf, &cx);
+        }
+    }
+
+    /// Says what is missing, and what is asked, in as few cells as there are.
+    fn draw_too_small(&self, buf: &mut Buffer) {
+        let cx = self.context(SizeClass::TooSmall);
+        let area = buf.area;
+        let mut text = format!("Planwright needs 60x16, this is {}x{}.", area.width, area.height);
+        if !self.is_saved() && self.latest.run.phase == RunPhase::Running {
+            text.push_str(" The run goes on.");
+        }
+        let mut lines = vec![(text, Role::Text)];
+        if let Some(open) = self.state().requests.oldest() {
+            lines.push((format!("? {}", open.request.question), Role::Asks));
+        }
+        let mut y = area.y;
+        for (text, role) in lines {
+            let clean = planwright_text::clean_line(&text);
+            for part in planwright_text::wrap(&clean, usize::from(area.width.max(1)), 0) {
+                if y < area.bottom() {
+                    let row = Rect { y, height: 1, ..area };
+                    Line::new(buf, row).put(&part, cx.style(role));
+                    y += 1;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Which node a wish is about, which stage it goes to, what a confidence is made of, and taking changes back.
+
+use super::fixture::{Fixture, Shown, pass, release_plan};
+use super::planned::{every_request, outlined, scheduled};
+use crate::ui_state::Focus;
+use planwright_model::event::{AgentEvent, Command, PlanningEvent};
+use planwright_model::{Answer, ReActStep, Stage, StepAction};
+
+fn request(name: &str) -> Shown {
+    let (_, fixture) = every_request().into_iter().find(|(known, _)| *known == name).unwrap();
+    let mut shown = fixture.live();
+    shown.draw(120, 40);
+    pass(300);
+    shown
+}
+
+fn answer(shown: &mut Shown) -> Answer {
+    match shown.sent() {
+        Some(Command::Answer { answer, .. }) => answer,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn on_a_card_a_lock_asks_which_node_it_is_for() {
+    let mut shown = request("outline");
+    assert_eq!(shown.screen.ui.focus, Focus::Approval);
+    shown.press(&["K"]);
+    assert_eq!(shown.sent(), None, "nothing happens to a node that was not named");
+    insta::assert_snapshot!("pick_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("pick_80x24", shown.frame(80, 24));
+    shown.press(&["Down", "Down"]);
+    let text = shown.text(80, 24);
+    let row = text.lines().find(|line| line.contains('►')).unwrap().to_owned();
+    shown.press(&["Enter"]);
+    let Some(Command::Lock { node, on: true }) = shown.sent() else { panic!("no lock") };
+    assert!(row.contains(node.as_str()), "{row}");
+    // It is the selected one from here on, and what was sent says which.
+    assert_eq!(shown.screen.ui.graph.selected.as_ref(), Some(&node));
+    assert!(shown.text(120, 40).contains(&format!("sent: lock {node}")));
+}
+
+#[test]
+fn nodes_are_found_by_typing_and_a_comment_names_its_node() {
+    let mut shown = request("outline");
+    shown.press(&["c"]);
+    shown.type_text("p2.t1");
+    assert!(shown.text(80, 24).contains("1 of "), "{}", shown.text(80, 24));
+    shown.press(&["Enter"]);
+    let text = shown.text(80, 24);
+    assert!(text.contains("comment on p2.t1"), "{text}");
+    shown.type_text("shorter");
+    shown.press(&["Enter"]);
+    let comment = Command::Comment { node: "p2.t1".into(), text: "shorter".into() };
+    assert_eq!(shown.sent(), Some(comment));
+    // Esc leaves everything as it was.
+    shown.press(&["e", "Esc"]);
+    assert!(shown.screen.ui.overlay.is_none() && shown.screen.ui.composer.is_none());
+    assert_eq!(shown.sent(), None);
+}
+
+#[test]
+fn the_stage_that_changes_start_from_can_be_chosen() {
+    let mut shown = request("roadmap");
+    shown.press(&["r"]);
+    shown.type_text("make it better");
+    let said = |shown: &mut Shown, words: &str| {
+        let text = shown.text(120, 40);
+        assert!(text.contains(words), "{words}: {text}");
+    };
+    said(&mut shown, "goes to   outline (structure changes)");
+    shown.press(&["Ctrl-T", "Ctrl-T", "Ctrl-T"]);
+    said(&mut shown, "goes to   schedule (hours and dates change), as you chose");
+    // Words that name a stage count, unless an earlier one was chosen.
+    shown.type_text(", split p1.t1");
+    said(&mut shown, "goes to   outline (structure changes), as the words say; you chose schedule");
+    insta::assert_snapshot!("stage_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("stage_80x24", shown.frame(80, 24));
+    shown.press(&["Enter"]);
+    assert_eq!(answer(&mut shown).stage, Some(Stage::Schedule));
+    let mut shown = request("outline");
+    shown.press(&["r", "Ctrl-T", "x", "Enter"]);
+    assert_eq!(answer(&mut shown).stage, None, "there is only an outline yet");
+}
+
+#[test]
+fn a_confidence_lists_its_terms() {
+    let mut shown = request("roadmap");
+    shown.press(&["v"]);
+    insta::assert_snapshot!("terms_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("terms_80x24", shown.frame(80, 24));
+    shown.press(&["v"]);
+    assert!(!shown.screen.ui.card.terms);
+    let mut shown = request("consent");
+    shown.press(&["v"]);
+    assert!(shown.text(120, 40).contains("nothing was judged for this request"));
+}
+
+#[test]
+fn a_change_is_taken_back_by_name() {
+    let mut shown = scheduled().live();
+    shown.draw(120, 40);
+    shown.press(&["u"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.text(120, 40).contains("no edit and no revision of the plan to take back"));
+    let wish =
+        PlanningEvent::ChangesRequested { text: "it takes 90 minutes".into(), nodes: vec![] };
+    let mut shown = scheduled().with(wish).live();
+    shown.draw(120, 40);
+    shown.press(&["u"]);
+    assert_eq!(shown.sent(), Some(Command::Undo));
+    assert!(shown.text(120, 40).contains("sent: take back: \"it takes 90 minutes\""));
+    shown.press(&["U"]);
+    assert!(shown.text(120, 40).contains("nothing was taken back that could be made again"));
+    let locked = PlanningEvent::NodeLocked { node: "p1.t1".into() };
+    let mut shown = outlined().with(locked).live();
+    shown.draw(120, 40);
+    shown.press(&["u"]);
+    assert!(shown.text(120, 40).contains("K on p1.t1 unlocks it"));
+}
+
+#[test]
+fn the_former_revision_of_a_plan_file_comes_back() {
+    let first = Fixture::release();
+    let mut shown = first.live();
+    shown.draw(120, 40);
+    shown.press(&["u"]);
+    assert!(shown.text(120, 40).contains("this is the first plan"));
+    let mut plan = release_plan();
+    plan.tasks[0].description = "Another way to begin".into();
+    let mut shown = first.revise(plan).live();
+    shown.draw(120, 40);
+    shown.press(&["u"]);
+    match shown.sent() {
+        Some(Command::Revise { plan, .. }) => assert_eq!(*plan, release_plan()),
+        other => panic!("{other:?}"),
+    }
+    assert!(shown.text(120, 40).contains("sent: the plan of r1 again"));
+}
+
+#[test]
+fn an_answer_is_picked_from_a_list() {
+    let mut shown = request("question");
+    // The cursor starts above the first row: Enter alone answers nothing, it opens the box.
+    shown.press(&["Enter"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.screen.ui.composer.is_some());
+    shown.press(&["Esc", "j", "j"]);
+    insta::assert_snapshot!("picked_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("picked_80x24", shown.frame(80, 24));
+    shown.press(&["Enter"]);
+    let given = answer(&mut shown);
+    assert_eq!(given.action, planwright_model::ChoiceAction::Reply);
+    assert_eq!(given.answers["weekly_minutes"], "10 hours");
+    // By its number, then back to none.
+    let mut shown = request("question");
+    shown.press(&["3"]);
+    assert_eq!(shown.screen.ui.card.choice, Some(2));
+    shown.press(&["9", "k", "k", "k"]);
+    assert_eq!(shown.screen.ui.card.choice, None);
+    shown.press(&["1", "Enter"]);
+    assert_eq!(answer(&mut shown).answers["weekly_minutes"], "5 hours");
+    // A second press while it is on its way sends nothing.
+    shown.press(&["Enter"]);
+    assert_eq!(shown.sent(), None);
+}
+
+#[test]
+fn with_reduced_motion_little_moves_by_itself() {
+    use crate::event_loop::App as _;
+    let wakes = |calm: bool| {
+        let mut live = Fixture::running().live();
+        let mut past = Fixture::failed().replay(3);
+        if calm {
+            live.screen.reduce_motion();
+            past.screen.reduce_motion();
+        }
+        past.draw(120, 40);
+        past.press(&["Space"]);
+        (live.screen.wake().unwrap().as_secs(), past.screen.wake().unwrap().as_millis())
+    };
+    let (tick, frame) = wakes(false);
+    assert!(tick == 1 && frame <= 1_000, "{tick} {frame}");
+    assert_eq!(wakes(true), (30, 2_000));
+}
+
+#[test]
+fn a_graph_goes_down_where_it_does_not_fit_across() {
+    let mut plan = release_plan();
+    plan.tasks.truncate(1);
+    for number in 1..12 {
+        let mut task = plan.tasks[0].clone();
+        task.id = format!("step-{number:02}").as_str().into();
+        let before = plan.tasks[number - 1].id.clone();
+        task.dependencies = vec![planwright_model::Link::finish_to_start(before)];
+        plan.tasks.push(task);
+    }
+    let mut shown = Fixture::new("A chain").propose(plan, vec![]).approved().live();
+    insta::assert_snapshot!("chain_200x60", shown.frame(200, 60));
+    shown.press(&["j", "j", "k"]);
+    let selected = shown.screen.ui.graph.selected.clone().unwrap();
+    assert_eq!(selected.as_str(), "step-01", "down goes along the edges");
+    // Where there are few rows it goes across, as ever.
+    let text = shown.text(120, 40);
+    assert!(!text.contains("downwards"), "{text}");
+}
+
+fn step(prdv: &str, content: &str) -> AgentEvent {
+    let metadata = [("prdv".to_owned(), prdv.into())].into_iter().collect();
+    let step = ReActStep {
+        timestamp: super::fixture::now(),
+        task_id: "port".into(),
+        action: StepAction::Thought,
+        content: content.into(),
+        tool_used: None,
+        tool_input: None,
+        tool_output: None,
+        confidence_score: None,
+        metadata,
+    };
+    AgentEvent::stepped("port".into(), 1, step)
+}
+
+#[test]
+fn the_trace_is_filtered_by_the_part_of_the_loop() {
+    let fixture = Fixture::running()
+        .with(step("plan", "first the lexer"))
+        .with(step("debate", "the parser is the harder part"))
+        .with(step("validate", "both compile"));
+    let mut shown = fixture.live();
+    shown.draw(120, 40);
+    shown.screen.ui.focus = Focus::Trace;
+    for (part, words) in [
+        ("plan", "first the lexer"),
+        ("research", "no step of an agent belongs to this part"),
+        ("debate", "the parser is the harder part"),
+        ("validate", "both compile"),
+    ] {
+        shown.press(&["v"]);
+        let text = shown.text(120, 40);
+        assert!(text.contains(&format!("all tasks · prdv {part}")), "{text}");
+        assert!(text.contains(words), "{text}");
+        let others = ["first the lexer", "the harder part", "both compile"];
+        let shows = others.iter().filter(|other| text.contains(**other)).count();
+        assert_eq!(shows, usize::from(part != "research"), "{text}");
+    }
+    insta::assert_snapshot!("prdv_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("prdv_80x24", shown.frame(80, 24));
+    // Esc shows everything again, and so does the key after the last part.
+    shown.press(&["Esc"]);
+    assert!(shown.text(120, 40).contains("first the lexer"));
+    shown.press(&["v", "v", "v", "v", "v"]);
+    assert_eq!(shown.screen.ui.trace.role, None);
+}
+
+/// Far more tasks than a pane has room for.
+fn crowded() -> Fixture {
+    let mut plan = release_plan();
+    plan.tasks.truncate(1);
+    for number in 1..60usize {
+        let mut task = plan.tasks[0].clone();
+        task.id = format!("n{number:02}").as_str().into();
+        let before = plan.tasks[number.saturating_sub(7)].id.clone();
+        task.dependencies = vec![planwright_model::Link::finish_to_start(before)];
+        plan.tasks.push(task);
+    }
+    Fixture::new("A crowd").propose(plan, vec![]).approved()
+}
+
+#[test]
+fn the_overview_never_hides_what_is_selected() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut shown = crowded().live();
+        shown.draw(width, height);
+        let mut seen = 0;
+        for key in ["l", "j", "j", "j", "l", "l", "j", "l", "l", "l", "k", "h", "l", "l", "j", "j"]
+        {
+            shown.press(&[key]);
+            let text = shown.text(width, height);
+            let id = shown.screen.ui.graph.selected.clone().unwrap();
+            assert!(text.contains(&format!(" {id}]")), "{key}: {id} is not on the screen:\n{text}");
+            seen += usize::from(text.contains('█') || text.contains('▓'));
+        }
+        assert!(seen > 0, "there is an overview");
+    }
+}

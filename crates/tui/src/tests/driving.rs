@@ -1,0 +1,543 @@
+//! Keys and what they lead to.
+
+use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+use super::fixture::{Fixture, Shown, pass, release_plan};
+use crate::ExitReason;
+use crate::context::Mode;
+use crate::session::{Flow, Message};
+use crate::ui_state::Focus;
+use planwright_model::event::{ApprovalEvent, Command, Refusal};
+use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RunKind};
+
+fn answer(action: ChoiceAction) -> Command {
+    Command::Answer { id: RequestId(1), answer: Answer::from(action), by: Actor::Person }
+}
+
+fn settled(fixture: &Fixture, width: u16, height: u16) -> Shown {
+    let mut shown = fixture.live();
+    shown.draw(width, height);
+    pass(300);
+    shown
+}
+
+#[test]
+fn a_request_is_answered_by_its_key() {
+    for (key, action) in [
+        ("a", ChoiceAction::ApproveAndRun),
+        ("s", ChoiceAction::ApproveAndStop),
+        ("x", ChoiceAction::Abandon),
+    ] {
+        let mut shown = settled(&Fixture::release(), 120, 40);
+        shown.press(&[key]);
+        assert_eq!(shown.sent(), Some(answer(action)));
+        assert!(shown.text(120, 40).contains("sent: "));
+    }
+}
+
+#[test]
+fn an_answer_is_sent_once_however_often_its_key_is_pressed() {
+    let mut shown = settled(&Fixture::release(), 120, 40);
+    shown.press(&["a", "a", "s", "x"]);
+    assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
+    assert_eq!(shown.sent(), None);
+}
+
+#[test]
+fn a_click_on_a_tab_turns_to_it() {
+    let mut shown = Fixture::running().live();
+    shown.draw(80, 24);
+    for (column, focus) in
+        [(11, Focus::Trace), (22, Focus::Approval), (3, Focus::Graph), (70, Focus::Graph)]
+    {
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        let click = MouseEvent { kind, column, row: 2, modifiers: KeyModifiers::NONE };
+        shown.screen.update(Message::Input(Event::Mouse(click))).unwrap();
+        assert_eq!(shown.screen.ui.focus, focus);
+        shown.draw(80, 24);
+    }
+}
+
+#[test]
+fn skipping_a_call_in_doubt_asks_how() {
+    let mut shown = settled(&Fixture::in_doubt(), 120, 40);
+    shown.press(&["S"]);
+    assert_eq!(shown.sent(), None);
+    shown.press(&["d"]);
+    let answer = Answer::from(ChoiceAction::SkipWithDependents);
+    assert_eq!(shown.sent(), Some(Command::Answer { id: RequestId(2), answer, by: Actor::Person }));
+}
+
+#[test]
+fn keys_typed_before_the_card_appeared_and_shortly_after_do_not_answer_it() {
+    let mut shown = Fixture::release().live();
+    shown.press(&["a", "a"]);
+    assert_eq!(shown.sent(), None);
+    shown.draw(120, 40);
+    pass(299);
+    shown.press(&["a"]);
+    assert_eq!(shown.sent(), None);
+    pass(1);
+    shown.press(&["a"]);
+    assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
+}
+
+#[test]
+fn no_key_says_yes_before_the_last_line_was_seen() {
+    let mut shown = settled(&Fixture::release(), 80, 24);
+    shown.press(&["a"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.text(80, 24).contains("5 more lines below, j scrolls to them"));
+    // Saying no needs no reading.
+    shown.press(&["x"]);
+    assert_eq!(shown.sent(), Some(answer(ChoiceAction::Abandon)));
+    let mut shown = settled(&Fixture::release(), 80, 24);
+    shown.press(&["j", "j", "j", "j", "j"]);
+    shown.draw(80, 24);
+    shown.press(&["k", "k", "a"]);
+    assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
+}
+
+#[test]
+fn enter_and_the_mouse_never_answer() {
+    let mut shown = settled(&Fixture::release(), 120, 40);
+    shown.press(&["Enter", "y", "Space"]);
+    for row in 0..40 {
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        let click = MouseEvent { kind, column: 90, row, modifiers: KeyModifiers::NONE };
+        shown.screen.update(Message::Input(Event::Mouse(click))).unwrap();
+    }
+    assert_eq!(shown.sent(), None);
+}
+
+#[test]
+fn a_long_command_is_seen_byte_for_byte_before_it_is_approved() {
+    let mut plan = release_plan();
+    let command = format!("echo start; {}rm -rf \u{202e}/tmp/x", "true && ".repeat(200));
+    plan.tasks[3].run = RunKind::Shell(command.clone());
+    let fixture = Fixture::new("Long").propose(plan, vec![]).ask_plan();
+    let mut shown = settled(&fixture, 80, 24);
+    let mut seen = String::new();
+    for _ in 0..60 {
+        let text = shown.text(80, 24);
+        let body = text.lines().filter_map(|line| line.strip_prefix("  ┃ "));
+        for line in body {
+            if !seen.contains(line) {
+                seen.push_str(line);
+            }
+        }
+        shown.press(&["a"]);
+        if let Some(sent) = shown.sent() {
+            assert_eq!(sent, answer(ChoiceAction::ApproveAndRun));
+            assert!(seen.contains("rm -rf <U+202E>/tmp/x"), "{seen}");
+            return;
+        }
+        shown.press(&["j", "j", "j"]);
+    }
+    panic!("the end was never reached");
+}
+
+#[test]
+fn a_refusal_is_one_line_and_ends_with_the_next_key() {
+    let fixture = Fixture::running();
+    let mut shown = fixture.live();
+    let mut longer = fixture.clone();
+    let why = Refusal::RunState { state: "finished".into() };
+    longer.push(ApprovalEvent::Refused { command: "pause".into(), why });
+    shown.press(&["P"]);
+    assert_eq!(shown.sent(), Some(Command::Pause));
+    assert!(shown.text(120, 40).contains("sent: pause"));
+    shown.grow(&longer);
+    assert!(shown.text(120, 40).contains("pause refused: the run is finished"));
+    shown.press(&["j"]);
+    assert!(!shown.text(120, 40).lines().last().unwrap().contains("refused"));
+}
+
+#[test]
+fn leaving_asks_while_work_runs() {
+    let mut shown = Fixture::running().live();
+    assert_eq!(shown.press(&["q"]), Flow::Draw);
+    assert!(shown.text(80, 24).contains("interrupts the run"));
+    assert_eq!(shown.press(&["n"]), Flow::Draw);
+    assert!(shown.screen.ui.overlay.is_none());
+    for keys in [["q", "q"], ["q", "y"], ["Ctrl-C", "q"]] {
+        let mut shown = Fixture::running().live();
+        assert_eq!(shown.press(&keys), Flow::Exit(ExitReason::QuitWhileRunning));
+    }
+    assert_eq!(Fixture::release().live().press(&["q"]), Flow::Exit(ExitReason::BackToList));
+    assert_eq!(Fixture::running().replay(5).press(&["q"]), Flow::Exit(ExitReason::BackToList));
+    // As a signal would, since a terminal that is not ours makes one of it.
+    let interrupted = Flow::Exit(ExitReason::Signal("SIGINT"));
+    assert_eq!(Fixture::release().live().press(&["Ctrl-C"]), interrupted);
+    assert_eq!(Fixture::running().live().press(&["Ctrl-C", "Ctrl-C"]), interrupted);
+}
+
+#[test]
+fn a_task_of_the_person_is_done_with_a_note() {
+    let mut shown = Fixture::running().live();
+    shown.draw(120, 40);
+    shown.press(&["Tab", "Tab"]);
+    assert_eq!(shown.screen.ui.focus, Focus::Running);
+    shown.press(&["j", "j", "Enter"]);
+    insta::assert_snapshot!("note_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("note_80x24", shown.frame(80, 24));
+    shown.press(&["q", "?", "Space", "1", "Enter"]);
+    let note = Some("q? 1".to_owned());
+    assert_eq!(
+        shown.sent(),
+        Some(Command::CompleteTask { task: "keys".into(), note, by: Actor::Person })
+    );
+}
+
+#[test]
+fn skipping_asks_about_dependents() {
+    let mut shown = Fixture::running().live();
+    shown.screen.ui.select("tests".into());
+    shown.press(&["S"]);
+    shown.press(&["d"]);
+    assert_eq!(
+        shown.sent(),
+        Some(Command::SkipTask { task: "tests".into(), with_dependents: true })
+    );
+    shown.press(&["S", "a"]);
+    assert_eq!(
+        shown.sent(),
+        Some(Command::SkipTask { task: "tests".into(), with_dependents: false })
+    );
+}
+
+#[test]
+fn a_failed_task_is_retried_from_the_graph() {
+    let mut shown = Fixture::running().live();
+    shown.screen.ui.select("fuzz".into());
+    shown.press(&["R", "D"]);
+    assert_eq!(
+        shown.sent(),
+        Some(Command::RetryTask { task: "fuzz".into(), with_dependents: false })
+    );
+    assert_eq!(
+        shown.sent(),
+        Some(Command::RetryTask { task: "fuzz".into(), with_dependents: true })
+    );
+    shown.screen.ui.select("port".into());
+    shown.press(&["R"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.text(120, 40).contains("port is running, there is nothing to retry"));
+}
+
+#[test]
+fn the_past_answers_nothing_and_stays_put_while_live_goes_on() {
+    let fixture = Fixture::release();
+    let mut shown = settled(&fixture, 120, 40);
+    shown.press(&["["]);
+    assert_eq!(shown.screen.mode(), Mode::ScrubbedBack);
+    shown.press(&["]", "a"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.text(120, 40).contains("this is the past, L goes to live"));
+    let before = shown.screen.state().seq;
+    shown.grow(&Fixture::running());
+    assert_eq!(shown.screen.state().seq, before);
+    assert!(shown.text(120, 40).contains("live is 10m28s ahead, L returns"));
+    shown.press(&["L"]);
+    assert_eq!(shown.screen.mode(), Mode::Live);
+    assert!(shown.text(120, 40).contains("[run 3/11]"));
+}
+
+#[test]
+fn a_new_request_takes_the_focus_but_never_from_a_text_box() {
+    let mut shown = Fixture::running().live();
+    let asking = Fixture::running().ask_plan();
+    shown.grow(&asking);
+    assert_eq!(shown.screen.ui.focus, Focus::Approval);
+    let mut typing = Fixture::running().live();
+    typing.press(&["g", "1"]);
+    typing.grow(&asking);
+    typing.press(&["R"]);
+    assert_eq!(typing.screen.ui.focus, Focus::Graph);
+    assert!(typing.screen.ui.overlay.is_some());
+    assert_eq!(typing.sent(), None);
+}
+
+#[test]
+fn every_way_of_moving_in_time_ends_where_it_says() {
+    let fixture = Fixture::failed();
+    let head = fixture.records.len() as u64;
+    let mut shown = fixture.replay(head);
+    let mut at = |keys: &[&str]| {
+        shown.press(keys);
+        shown.screen.state().seq.0
+    };
+    assert_eq!(at(&["["]), head - 1);
+    assert_eq!(at(&["]", "]"]), head);
+    assert_eq!(at(&["Home"]), 1);
+    assert_eq!(at(&["["]), 0);
+    assert_eq!(at(&["["]), 0);
+    assert_eq!(at(&["}"]), 4);
+    assert_eq!(at(&["}", "{"]), 4);
+    assert_eq!(at(&["End"]), head);
+    assert_eq!(at(&["g", "1", "2", "Enter"]), 12);
+    assert_eq!(at(&["g", "9", "9", "9", "Enter"]), head);
+    assert_eq!(at(&["g", "+", "2", "m", "Enter"]), 4);
+    assert_eq!(at(&["g", "1", "4", ":", "1", "0", "Enter"]), 2);
+    assert_eq!(at(&["g", "x", "Enter"]), 2);
+}
+
+#[test]
+fn a_request_of_the_past_gives_the_focus_back_once_it_is_answered() {
+    let mut shown = Fixture::failed().replay(4);
+    assert_eq!(shown.screen.ui.focus, Focus::Approval);
+    assert!(shown.text(120, 40).contains("approved and"));
+    shown.press(&["]"]);
+    assert_eq!(shown.screen.ui.focus, Focus::Graph);
+}
+
+#[test]
+fn a_run_plays_back_and_stops_at_its_end() {
+    let fixture = Fixture::failed();
+    let mut shown = fixture.replay(1);
+    shown.press(&["+", "+", "+", "+", "Space"]);
+    assert!(shown.screen.ui.time.playing);
+    let mut last = 1;
+    for _ in 0..200 {
+        let wait = shown.screen.until_next().unwrap_or_default();
+        pass(i64::try_from(wait.as_millis()).unwrap());
+        shown.screen.update(Message::Tick).unwrap();
+        let here = shown.screen.state().seq.0;
+        assert!(here >= last);
+        last = here;
+    }
+    assert_eq!(last, fixture.records.len() as u64);
+    assert!(!shown.screen.ui.time.playing);
+}
+
+#[test]
+fn the_track_can_be_dragged() {
+    let fixture = Fixture::failed();
+    let mut shown = fixture.replay(1);
+    shown.draw(120, 40);
+    let mut mouse = |kind, column| {
+        let event = MouseEvent { kind, column, row: 35, modifiers: KeyModifiers::NONE };
+        shown.screen.update(Message::Input(Event::Mouse(event))).unwrap();
+        shown.screen.state().seq.0
+    };
+    let half = mouse(MouseEventKind::Down(MouseButton::Left), 60);
+    assert!(half > 1);
+    let head = fixture.records.len() as u64;
+    assert_eq!(mouse(MouseEventKind::Drag(MouseButton::Left), 119), head);
+    let start = mouse(MouseEventKind::Drag(MouseButton::Left), 0);
+    assert!(start < half, "{start}");
+    mouse(MouseEventKind::Up(MouseButton::Left), 0);
+    assert_eq!(mouse(MouseEventKind::Drag(MouseButton::Left), 60), start);
+}
+
+#[test]
+fn a_resize_keeps_what_is_looked_at() {
+    let mut shown = Fixture::running().live();
+    shown.press(&["Tab"]);
+    shown.draw(120, 40);
+    shown.press(&["k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k"]);
+    shown.draw(120, 40);
+    let (cursor, selected) = (shown.screen.ui.trace.cursor, shown.screen.ui.graph.selected.clone());
+    for (width, height) in [(80, 24), (60, 16), (10, 3), (200, 60), (120, 40)] {
+        shown.draw(width, height);
+        assert_eq!(shown.screen.ui.trace.cursor, cursor);
+        assert_eq!(shown.screen.ui.graph.selected, selected);
+        assert_eq!(shown.screen.ui.focus, Focus::Trace);
+    }
+}
+
+#[test]
+fn a_step_unfolds_and_folds() {
+    let mut shown = Fixture::running().live();
+    shown.press(&["Tab"]);
+    shown.draw(120, 40);
+    // The output of the failed task is the tenth step from the end.
+    shown.press(&["k", "k", "k", "k", "k", "k", "k", "k", "k"]);
+    shown.press(&["Enter"]);
+    let open = shown.text(120, 40);
+    assert!(open.contains("note: run with RUST_BACKTRACE=1"), "{open}");
+    shown.press(&["Enter"]);
+    assert!(!shown.text(120, 40).contains("note: run with RUST_BACKTRACE=1"));
+    shown.press(&["f"]);
+    assert!(shown.screen.ui.trace.following);
+}
+
+#[test]
+fn the_trace_of_one_task_holds_only_its_steps() {
+    let mut shown = Fixture::running().live();
+    shown.screen.ui.select("bench".into());
+    shown.press(&["Tab", "t"]);
+    let text = shown.text(80, 24);
+    assert!(text.contains("14 benchmarks"));
+    assert!(!text.contains("panicked"));
+    assert!(text.contains("only bench"));
+}
+
+#[test]
+fn help_names_the_keys_of_the_key_map() {
+    let mut shown = Fixture::running().live();
+    shown.press(&["?"]);
+    insta::assert_snapshot!("help_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("help_80x24", shown.frame(80, 24));
+    shown.press(&["Esc"]);
+    assert!(shown.screen.ui.overlay.is_none());
+}
+
+#[test]
+fn a_task_card_shows_command_and_failure() {
+    let mut shown = Fixture::running().live();
+    shown.screen.ui.select("fuzz".into());
+    shown.press(&["Enter"]);
+    insta::assert_snapshot!("task_card_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("task_card_80x24", shown.frame(80, 24));
+}
+
+#[test]
+fn a_running_task_is_stopped_only_after_a_question() {
+    let stop = |task: &str| Some(Command::CancelTask { task: task.into() });
+    let mut shown = Fixture::running().live();
+    shown.screen.ui.select("port".into());
+    assert!(shown.text(120, 40).contains("X stop it"));
+    shown.press(&["X"]);
+    assert_eq!(shown.sent(), None);
+    shown.press(&["n"]);
+    assert_eq!(shown.sent(), None);
+    shown.press(&["X", "y"]);
+    assert_eq!(shown.sent(), stop("port"));
+    shown.screen.ui.select("tests".into());
+    shown.press(&["X"]);
+    assert!(shown.text(120, 40).contains("tests is waiting, there is nothing to stop"));
+}
+
+#[test]
+fn the_row_of_the_running_pane_is_the_task_that_keys_mean() {
+    let mut shown = Fixture::running().live();
+    shown.screen.ui.select("tests".into());
+    shown.draw(120, 40);
+    shown.press(&["Tab", "Tab", "j"]);
+    assert!(shown.text(120, 40).contains("X stop it"));
+    shown.press(&["X", "y"]);
+    assert_eq!(shown.sent(), Some(Command::CancelTask { task: "docs".into() }));
+}
+
+#[test]
+fn one_key_runs_what_was_kept_and_goes_on_with_what_was_interrupted() {
+    let run = Some(Command::Run { by: Actor::Person });
+    let mut kept = Fixture::release().kept().live();
+    assert!(kept.text(80, 24).contains("P run it"));
+    kept.press(&["P"]);
+    assert_eq!(kept.sent(), run);
+    let mut interrupted = Fixture::running().interrupted().live();
+    assert!(interrupted.text(80, 24).contains("P go on"));
+    interrupted.press(&["P"]);
+    assert_eq!(interrupted.sent(), run);
+    let mut paused = Fixture::running().pause().live();
+    assert!(paused.text(80, 24).contains("P go on"));
+    paused.press(&["P"]);
+    assert_eq!(paused.sent(), Some(Command::Continue));
+    let mut asking = Fixture::release().live();
+    asking.press(&["P"]);
+    assert_eq!(asking.sent(), None);
+}
+
+#[test]
+fn a_card_can_be_read_from_end_to_end() {
+    for (end, start) in [("End", "Home"), ("G", "g")] {
+        let mut shown = settled(&Fixture::release(), 80, 24);
+        let top = shown.text(80, 24);
+        assert!(top.contains("x abandon"));
+        assert!(top.lines().last().unwrap().contains("x abandon"), "{top}");
+        shown.press(&[end]);
+        assert!(!shown.text(80, 24).contains("more line"));
+        shown.press(&[start]);
+        assert_eq!(shown.screen.ui.card.scroll, 0);
+        assert_eq!(shown.screen.mode(), Mode::Live);
+        shown.press(&["a"]);
+        assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
+    }
+    // In the past the same keys move in time.
+    let mut past = Fixture::failed().replay(4);
+    past.press(&["End"]);
+    assert_eq!(past.screen.state().seq.0, Fixture::failed().records.len() as u64);
+}
+
+#[test]
+fn the_last_line_below_is_one_line() {
+    let mut shown = settled(&Fixture::release(), 80, 24);
+    shown.press(&["j", "j", "j", "j", "a"]);
+    assert!(shown.text(80, 24).contains("1 more line below, j scrolls to it"));
+}
+
+#[test]
+fn a_limit_is_raised_or_kept_by_its_keys() {
+    for (key, action) in [
+        ("a", ChoiceAction::RaiseOnce),
+        ("s", ChoiceAction::RaiseForSession),
+        ("x", ChoiceAction::Stop),
+    ] {
+        let mut shown = settled(&Fixture::capped(), 80, 24);
+        shown.press(&[key]);
+        let answer = Answer::from(action);
+        let by = Actor::Person;
+        assert_eq!(shown.sent(), Some(Command::Answer { id: RequestId(2), answer, by }));
+    }
+}
+
+#[test]
+fn the_summary_says_that_leaving_interrupts() {
+    let summary = |fixture: &Fixture, reason| fixture.live().screen.summary(reason);
+    let running = Fixture::running();
+    let text = summary(&running, ExitReason::QuitWhileRunning);
+    assert!(text.contains("interrupted, 3 of 11 done"), "{text}");
+    assert!(text.contains("Resume: planwright resume"), "{text}");
+    assert!(summary(&Fixture::failed(), ExitReason::BackToList).contains("failed, 5 of 11"));
+    assert!(summary(&Fixture::failed(), ExitReason::Quit).contains("--retry failed"));
+    assert!(summary(&Fixture::release(), ExitReason::Quit).contains("needs you"));
+    assert_eq!(summary(&running, ExitReason::TerminalGone), "");
+    assert_eq!(summary(&running, ExitReason::Signal("SIGHUP")), "");
+}
+
+#[test]
+fn an_action_says_why_its_tool_was_taken() {
+    use planwright_model::event::AgentEvent;
+    use planwright_model::{ReActStep, StepAction};
+    let mut step = ReActStep {
+        timestamp: jiff::Timestamp::UNIX_EPOCH,
+        task_id: "port".into(),
+        action: StepAction::Action,
+        content: "file.edit src/error.rs".to_owned(),
+        tool_used: Some("file.edit".to_owned()),
+        tool_input: None,
+        tool_output: None,
+        confidence_score: None,
+        metadata: serde_json::Map::new(),
+    };
+    let affinity =
+        serde_json::json!({"fit": 0.85, "past": 0.84, "context": 0.5, "cost": 0.75, "score": 0.77});
+    let choice = serde_json::json!({"tool": "file.edit", "affinity": affinity});
+    step.metadata.insert("choice".to_owned(), choice);
+    let fixture = Fixture::running().with(AgentEvent::stepped("port".into(), 1, step));
+    let mut shown = fixture.live();
+    // The trace follows its end from the first frame on.
+    shown.text(120, 40);
+    shown.press(&["Tab", "w"]);
+    let text = shown.text(120, 40);
+    let why =
+        text.lines().find(|line| line.contains("fit .85")).unwrap_or_else(|| panic!("{text}"));
+    assert!(why.contains("file.edit .77 = .4 × fit .85 + .3 × past .84"), "{why}");
+    shown.press(&["w"]);
+    assert!(!shown.text(120, 40).contains("fit .85"));
+    shown.press(&["k", "w"]);
+    assert!(shown.text(120, 40).contains("no tool was chosen in this step"));
+}
+
+#[test]
+fn how_many_run_at_once_has_a_key() {
+    let mut shown = settled(&Fixture::running(), 80, 24);
+    shown.press(&["J", "5"]);
+    shown.press(&["Enter"]);
+    assert_eq!(shown.sent(), Some(Command::SetJobs { jobs: 5 }));
+    shown.press(&["J", "x", "Enter"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.text(80, 24).contains("a number from 1 to 64 is needed"));
+}

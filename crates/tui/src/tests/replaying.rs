@@ -1,0 +1,336 @@
+//! Marks, forks and comparisons: what a screen asks of the application, and what it shows of it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use crossterm::event::{Event, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::fixture::{Fixture, Shown, release_plan, roles_of, settings, text_of};
+use super::lint::lint;
+use crate::compare::Compare;
+use crate::event_loop::App as _;
+use crate::keymap::Key;
+use crate::session::{Flow, Message};
+use crate::{CompareView, Desk, ExitReason};
+use planwright_model::event::SessionEvent;
+use planwright_model::{Link, RunKind, Seq, SessionId, TaskNode};
+use planwright_state::SessionState;
+use planwright_state::replay::compare::{Comparison, compare};
+use planwright_state::replay::fork::ForkPlan;
+use planwright_state::replay::{History, MemorySource};
+
+const A: &str = "7f3a9c0d1e2f";
+const B: &str = "91d0e2aaaaaa";
+
+/// Answers wishes from records, and remembers them.
+#[derive(Debug, Default)]
+pub(super) struct Answering {
+    wishes: Mutex<Vec<String>>,
+}
+
+impl Answering {
+    fn wish(&self, text: String) {
+        self.wishes.lock().unwrap().push(text);
+    }
+}
+
+impl Desk for Answering {
+    fn bookmark(&self, _: &SessionId, at: Seq, note: Option<&str>) -> Result<(), String> {
+        self.wish(format!("bookmark {at} {note:?}"));
+        Ok(())
+    }
+
+    fn plan_fork(&self, session: &SessionId, at: Seq) -> Result<ForkPlan, String> {
+        let records = &Fixture::failed().records[..at.0 as usize];
+        let changed = BTreeMap::from([("audit".into(), "notes/breaking.md".to_owned())]);
+        ForkPlan::new(session, &SessionState::fold(records), None, &changed)
+            .map_err(|error| error.to_string())
+    }
+
+    fn fork(&self, _: &SessionId, at: Seq) -> Result<SessionId, String> {
+        self.wish(format!("fork {at}"));
+        Ok(SessionId::new(B))
+    }
+
+    fn compare(&self, _: &SessionId, with: &str) -> Result<CompareView, String> {
+        if with == "nobody" {
+            return Err("no session begins with `nobody`".to_owned());
+        }
+        Ok(two_runs())
+    }
+
+    fn keep(&self, comparison: &Comparison) -> Result<String, String> {
+        self.wish(format!("keep {} {}", comparison.a.session, comparison.b.session));
+        Ok("written to compare.md".to_owned())
+    }
+}
+
+fn replay(at: u64) -> (Shown, Arc<Answering>) {
+    let desk = Arc::new(Answering::default());
+    let shown = Fixture::failed().show_with(false, Some(Seq(at)), Some(Arc::clone(&desk) as _));
+    (shown, desk)
+}
+
+fn wishes(desk: &Answering) -> Vec<String> {
+    desk.wishes.lock().unwrap().clone()
+}
+
+/// The release, and a fork of it with one more task and other commands.
+fn two_runs() -> CompareView {
+    let mut plan = release_plan();
+    plan.tasks[2].duration_minutes = Some(7);
+    plan.tasks[8].run =
+        RunKind::Shell("cargo fuzz run lex -- -max_total_time=120 -rss_limit_mb=4096".into());
+    plan.tasks[8].dependencies.push(Link::finish_to_start("seeds"));
+    plan.tasks.push(TaskNode::new("seeds", "Collect seed inputs"));
+    let begun = Fixture::release().wait(136).approved().start("audit").start("bench");
+    let fork = begun
+        .hand_over("keys")
+        .output("bench", "14 benchmarks written to target/criterion\n")
+        .wait(72)
+        .done("bench", 72)
+        .with(SessionEvent::Forked {
+            parent: A.into(),
+            at: Seq(14),
+            reuses: 1,
+            reruns: 11,
+            imported: false,
+        })
+        .propose(plan, vec![])
+        .ask_plan()
+        .approved()
+        .start("audit")
+        .wait(178)
+        .done("audit", 178)
+        .start("api")
+        .start("seeds")
+        .wait(48)
+        .done("seeds", 48)
+        .start("fuzz")
+        .wait(120)
+        .done("fuzz", 120)
+        .done("api", 250)
+        .start("corpus")
+        .start("port")
+        .wait(60)
+        .done("corpus", 200)
+        .done("port", 40);
+    let history = |records: &Fixture| History::new(MemorySource::new(records.records.clone()));
+    let (mut a, mut b) = (history(&Fixture::failed()), history(&fork));
+    let comparison = compare((&SessionId::new(A), &mut a), (&SessionId::new(B), &mut b)).unwrap();
+    CompareView { comparison, a, b }
+}
+
+pub(super) fn screen(desk: &Arc<Answering>) -> Compare {
+    Compare::new(two_runs(), Some(Arc::clone(desk) as _), &settings()).unwrap()
+}
+
+fn draw(screen: &mut Compare, width: u16, height: u16) -> Buffer {
+    let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
+    screen.draw(&mut buf).unwrap();
+    lint(&buf);
+    buf
+}
+
+fn frame(screen: &mut Compare, width: u16, height: u16) -> String {
+    let buf = draw(screen, width, height);
+    format!("{}\n\n{}", text_of(&buf), roles_of(&buf))
+}
+
+fn press(screen: &mut Compare, keys: &[&str]) -> Flow {
+    let mut flow = Flow::Idle;
+    for key in keys {
+        let key = Key::parse(key).unwrap();
+        let event = Event::Key(KeyEvent::new(key.code, KeyModifiers::NONE));
+        flow = screen.update(Message::Input(event)).unwrap();
+    }
+    flow
+}
+
+#[test]
+fn two_runs_side_by_side() {
+    let desk = Arc::default();
+    insta::assert_snapshot!("compare_120x40", frame(&mut screen(&desk), 120, 40));
+    insta::assert_snapshot!("compare_80x24", frame(&mut screen(&desk), 80, 24));
+    insta::assert_snapshot!("compare_100x30", frame(&mut screen(&desk), 100, 30));
+    for (width, height) in [(1, 1), (20, 4), (40, 10), (200, 60)] {
+        draw(&mut screen(&desk), width, height);
+    }
+}
+
+#[test]
+fn the_comparison_opens_where_the_runs_went_apart_and_leads_along() {
+    let desk = Arc::default();
+    let mut screen = screen(&desk);
+    let cursor = |screen: &mut Compare| {
+        let buf = draw(screen, 120, 40);
+        let palette = settings().theme.palette(crate::theme::ColorDepth::True);
+        let marked = palette.style(crate::theme::Role::Selection).bg;
+        let row = (0..40).find(|y| Some(buf[(0, *y)].bg) == marked).unwrap();
+        text_of(&buf)
+            .lines()
+            .nth(usize::from(row))
+            .unwrap()
+            .split_whitespace()
+            .find(|word| word.chars().count() > 1)
+            .unwrap()
+            .to_owned()
+    };
+    let first = cursor(&mut screen);
+    press(&mut screen, &["n"]);
+    let second = cursor(&mut screen);
+    assert_ne!(first, second);
+    press(&mut screen, &["N"]);
+    assert_eq!(cursor(&mut screen), first);
+    assert!(text_of(&draw(&mut screen, 120, 40)).contains("folded"));
+    press(&mut screen, &["="]);
+    assert!(!text_of(&draw(&mut screen, 120, 40)).contains("folded"));
+    assert_eq!(press(&mut screen, &["q"]), Flow::Exit(ExitReason::BackToList));
+}
+
+#[test]
+fn runs_are_swapped_and_the_comparison_is_kept() {
+    let desk = Arc::new(Answering::default());
+    let mut screen = screen(&desk);
+    press(&mut screen, &["E"]);
+    assert!(text_of(&draw(&mut screen, 120, 40)).contains("written to compare.md"));
+    press(&mut screen, &["s", "E"]);
+    assert_eq!(wishes(&desk), [format!("keep {A} {B}"), format!("keep {B} {A}")]);
+    let text = text_of(&draw(&mut screen, 120, 40));
+    assert!(text.contains("- seeds"), "what was new is now missing:\n{text}");
+}
+
+#[test]
+fn both_traces_of_a_task_stand_beside_each_other_or_as_tabs() {
+    let desk = Arc::default();
+    let mut screen = screen(&desk);
+    press(&mut screen, &["=", "Home"]);
+    for _ in 0..8 {
+        press(&mut screen, &["j"]);
+    }
+    press(&mut screen, &["Enter"]);
+    insta::assert_snapshot!("compare_traces_120x40", frame(&mut screen, 120, 40));
+    insta::assert_snapshot!("compare_traces_80x24", frame(&mut screen, 80, 24));
+    press(&mut screen, &["Tab"]);
+    assert!(text_of(&draw(&mut screen, 80, 24)).contains("B · fuzz"));
+    press(&mut screen, &["Esc"]);
+    assert!(text_of(&draw(&mut screen, 120, 40)).contains("B against A"));
+}
+
+#[test]
+fn a_session_opens_a_comparison_over_itself_and_comes_back() {
+    let (mut shown, _) = replay(20);
+    shown.press(&[":"]);
+    shown.type_text("compare with");
+    shown.press(&["Enter"]);
+    shown.type_text("nobody");
+    shown.press(&["Enter"]);
+    assert!(shown.text(120, 40).contains("no session begins with `nobody`"));
+    shown.press(&[":"]);
+    shown.type_text("compare with");
+    shown.press(&["Enter"]);
+    shown.type_text("91d0");
+    shown.press(&["Enter"]);
+    assert!(shown.text(120, 40).contains("compare · A 7f3a9c"));
+    assert_ne!(shown.press(&["q"]), Flow::Exit(ExitReason::BackToList));
+    assert!(shown.text(120, 40).contains("REPLAY"));
+}
+
+#[test]
+fn a_fork_states_what_it_does_again_and_is_made_by_a_yes_alone() {
+    let (mut shown, desk) = replay(30);
+    shown.press(&["F"]);
+    insta::assert_snapshot!("fork_card_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("fork_card_80x24", shown.frame(80, 24));
+    shown.press(&["Enter"]);
+    assert!(wishes(&desk).is_empty());
+    shown.press(&["Esc", "F"]);
+    assert!(wishes(&desk).is_empty());
+    assert_eq!(shown.press(&["y"]), Flow::Exit(ExitReason::BackToList));
+    assert_eq!(wishes(&desk), ["fork 30"]);
+    assert_eq!(shown.screen.made, Some(SessionId::new(B)));
+}
+
+#[test]
+fn a_run_that_goes_on_is_not_left_for_its_fork() {
+    let desk = Arc::new(Answering::default());
+    let mut shown = Fixture::running().show_with(true, None, Some(Arc::clone(&desk) as _));
+    shown.press(&["[", "[", "F"]);
+    assert!(shown.text(120, 40).contains("This run goes on"));
+    assert_ne!(shown.press(&["y"]), Flow::Exit(ExitReason::BackToList));
+    assert_eq!(wishes(&desk).len(), 1);
+    assert!(shown.text(120, 40).contains("fork 91d0e2 is made"));
+}
+
+#[test]
+fn a_bookmark_is_kept_with_its_note_and_taken_back() {
+    let (mut shown, desk) = replay(20);
+    shown.press(&["m"]);
+    shown.type_text("look here");
+    shown.press(&["Enter"]);
+    assert_eq!(wishes(&desk), ["bookmark 20 Some(\"look here\")"]);
+    let text = shown.text(120, 40);
+    assert!(text.contains("B look here"), "{text}");
+    let marks = text.lines().find(|line| line.starts_with(" marks")).unwrap().to_owned();
+    assert!(marks.contains('B'), "{marks}");
+    shown.press(&["Home"]);
+    assert!(shown.text(120, 40).contains("event 1 of"));
+    shown.press(&["}", "}", "}"]);
+    shown.press(&["m"]);
+    let after = wishes(&desk);
+    shown.press(&["Esc"]);
+    shown.press(&["g", "2", "0", "Enter", "m"]);
+    assert_eq!(wishes(&desk).last().unwrap(), "bookmark 20 None", "{after:?}");
+}
+
+#[test]
+fn a_file_has_nobody_to_fork_or_keep_marks() {
+    let mut shown = Fixture::failed().replay(20);
+    shown.press(&["F"]);
+    assert!(shown.text(120, 40).contains("this is a file and no saved session"));
+    shown.press(&["m", "Enter"]);
+    assert!(shown.text(120, 40).contains("until you leave"));
+}
+
+#[test]
+fn keys_that_act_say_that_this_is_the_past() {
+    let (mut shown, _) = replay(20);
+    for key in ["R", "P", "S"] {
+        shown.press(&[key]);
+        let text = shown.text(120, 40);
+        assert!(
+            text.contains("this is the past, nothing runs here, F forks here"),
+            "{key}\n{text}"
+        );
+    }
+}
+
+#[test]
+fn a_hit_of_a_search_in_the_past_moves_to_its_moment() {
+    let (mut shown, _) = replay(1);
+    shown.draw(120, 40);
+    shown.press(&["/"]);
+    shown.type_text("panicked");
+    shown.press(&["Enter"]);
+    for _ in 0..200 {
+        shown.screen.update(Message::Tick).unwrap();
+    }
+    let hit = shown.screen.state().seq.0;
+    assert!(hit > 1, "the cursor stands on the hit");
+    let text = shown.text(120, 40);
+    let marks = text.lines().find(|line| line.starts_with(" marks")).unwrap().to_owned();
+    assert!(marks.contains('▲') || marks.contains('✗'), "{marks}");
+}
+
+#[test]
+fn beside_the_plan_left_and_right_move_along_the_bar() {
+    let (mut shown, _) = replay(20);
+    shown.draw(120, 40);
+    shown.press(&["Tab", "l"]);
+    let on = shown.screen.state().seq.0;
+    assert!(on > 20);
+    shown.press(&["h"]);
+    assert!(shown.screen.state().seq.0 < on);
+}

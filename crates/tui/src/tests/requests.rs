@@ -1,0 +1,286 @@
+//! Every kind of request in the panel, and what its keys send.
+
+use super::fixture::{Fixture, Shown, pass};
+use super::planned::{discussed, every_request, outlined, scheduled};
+use crate::panes::plan::View;
+use planwright_model::event::Command;
+use planwright_model::{Actor, ApprovalPolicy, ChoiceAction, Doer, GateWhen, PlanEdit, TaskId};
+
+fn settled(fixture: &Fixture) -> Shown {
+    let mut shown = fixture.live();
+    shown.draw(120, 40);
+    pass(300);
+    shown
+}
+
+fn request(name: &str) -> Shown {
+    let (_, fixture) = every_request().into_iter().find(|(known, _)| *known == name).unwrap();
+    settled(&fixture)
+}
+
+fn type_text(shown: &mut Shown, text: &str) {
+    for letter in text.chars() {
+        let key = if letter == ' ' { "Space".to_owned() } else { letter.to_string() };
+        shown.press(&[&key]);
+    }
+}
+
+fn answered(shown: &mut Shown) -> planwright_model::Answer {
+    match shown.sent() {
+        Some(Command::Answer { answer, by: Actor::Person, .. }) => answer,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_kind_of_request_is_drawn() {
+    for (name, fixture) in every_request() {
+        insta::assert_snapshot!(format!("{name}_120x40"), fixture.live().frame(120, 40));
+        insta::assert_snapshot!(format!("{name}_80x24"), fixture.live().frame(80, 24));
+    }
+}
+
+#[test]
+fn questions_are_answered_one_line_each() {
+    let mut shown = request("questions");
+    shown.press(&["Enter"]);
+    type_text(&mut shown, "300");
+    insta::assert_snapshot!("questions_typing_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("questions_typing_80x24", shown.frame(80, 24));
+    shown.press(&["Enter", "Enter"]);
+    let answer = answered(&mut shown);
+    assert_eq!(answer.action, ChoiceAction::Reply);
+    assert_eq!(answer.answers["weekly_minutes"], "300");
+    assert_eq!(answer.answers["deadline"], "");
+}
+
+#[test]
+fn changes_are_requested_for_marked_nodes() {
+    let mut shown = request("outline");
+    shown.press(&["2", "*", "j", "*", "Tab", "Tab"]);
+    shown.screen.ui.focus = crate::ui_state::Focus::Approval;
+    shown.draw(120, 40);
+    pass(300);
+    shown.press(&["r"]);
+    type_text(&mut shown, "split it in two, q a x");
+    insta::assert_snapshot!("changes_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("changes_80x24", shown.frame(80, 24));
+    shown.press(&["Enter"]);
+    let answer = answered(&mut shown);
+    assert_eq!(answer.action, ChoiceAction::RequestChanges);
+    assert_eq!(answer.text.as_deref(), Some("split it in two, q a x"));
+    assert_eq!(answer.nodes.len(), 2);
+    assert!(shown.screen.ui.marks.is_empty());
+}
+
+#[test]
+fn a_text_that_was_not_sent_is_kept() {
+    let mut shown = request("outline");
+    shown.press(&["r"]);
+    type_text(&mut shown, "later");
+    shown.press(&["Esc", "r"]);
+    assert!(shown.text(120, 40).contains("later"));
+    shown.press(&["Enter"]);
+    assert_eq!(answered(&mut shown).text.as_deref(), Some("later"));
+}
+
+#[test]
+fn without_a_request_changes_are_a_wish_of_their_own() {
+    let mut shown = scheduled().live();
+    shown.draw(120, 40);
+    shown.press(&["r"]);
+    type_text(&mut shown, "drop the blog");
+    shown.press(&["Enter"]);
+    let wish = Command::RequestChanges { text: "drop the blog".into(), nodes: vec![], stage: None };
+    assert_eq!(shown.sent(), Some(wish));
+}
+
+#[test]
+fn options_and_relaxations_are_chosen_from_a_list() {
+    let mut shown = request("roadmap");
+    shown.press(&["End"]);
+    shown.draw(120, 40);
+    // The cursor starts above the first row: Enter alone answers nothing.
+    shown.press(&["o", "Enter"]);
+    assert_eq!(shown.sent(), None);
+    insta::assert_snapshot!("options_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("options_80x24", shown.frame(80, 24));
+    shown.press(&["j", "j", "Enter"]);
+    assert_eq!(answered(&mut shown).action, ChoiceAction::PickOption(3));
+    let mut shown = request("escalation");
+    shown.press(&["End"]);
+    shown.draw(120, 40);
+    shown.press(&["o", "2"]);
+    assert_eq!(answered(&mut shown).action, ChoiceAction::UseRelaxation(2));
+}
+
+#[test]
+fn a_denial_can_say_why_and_needs_no_reason() {
+    let mut shown = request("permission");
+    shown.press(&["x"]);
+    type_text(&mut shown, "use test.run");
+    shown.press(&["Enter"]);
+    let answer = answered(&mut shown);
+    assert_eq!((answer.action, answer.text.as_deref()), (ChoiceAction::Deny, Some("use test.run")));
+    let mut shown = request("permission");
+    shown.press(&["x", "Enter"]);
+    assert_eq!(answered(&mut shown).action, ChoiceAction::Deny);
+    let mut shown = request("permission");
+    shown.press(&["w"]);
+    assert_eq!(shown.sent(), None);
+    assert!(shown.text(120, 40).contains("asks every time: git push --force"));
+}
+
+#[test]
+fn every_answer_has_a_key_that_gives_it() {
+    for (name, fixture) in every_request() {
+        let state = fixture.state();
+        let open = state.requests.oldest().unwrap();
+        let rows = crate::panes::approval::answer_rows(&open.request);
+        for row in rows.iter().filter(|row| row.unavailable.is_none()) {
+            let mut shown = settled(&fixture);
+            for _ in 0..40 {
+                shown.press(&["PageDown"]);
+                shown.draw(120, 40);
+            }
+            pass(300);
+            shown.screen.perform(row.action).unwrap();
+            let opened = shown.screen.ui.composer.is_some() || shown.screen.ui.overlay.is_some();
+            assert!(opened || shown.sent().is_some(), "{name}: {}", row.label);
+        }
+    }
+}
+
+#[test]
+fn comments_and_locks_are_about_the_marked_nodes() {
+    let node = |shown: &Shown| shown.screen.ui.graph.selected.clone().unwrap();
+    let mut shown = settled(&outlined());
+    shown.press(&["2", "j"]);
+    let selected = node(&shown);
+    shown.press(&["c"]);
+    type_text(&mut shown, "shorter");
+    shown.press(&["Enter"]);
+    assert_eq!(
+        shown.sent(),
+        Some(Command::Comment { node: selected.clone(), text: "shorter".into() })
+    );
+    shown.press(&["K"]);
+    assert_eq!(shown.sent(), Some(Command::Lock { node: selected, on: true }));
+    let locked = discussed().state().planning.locked.iter().next().unwrap().clone();
+    let mut shown = settled(&discussed());
+    shown.screen.ui.select(locked.clone());
+    shown.press(&["K"]);
+    assert_eq!(shown.sent(), Some(Command::Lock { node: locked, on: false }));
+}
+
+#[test]
+fn the_policy_is_turned_and_kept() {
+    let mut shown = settled(&outlined());
+    shown.press(&["p"]);
+    insta::assert_snapshot!("policy_80x24", shown.frame(80, 24));
+    insta::assert_snapshot!("policy_120x40", shown.frame(120, 40));
+    shown.press(&["l"]);
+    match shown.sent() {
+        Some(Command::SetPolicy { set, save: false, .. }) => {
+            assert_eq!(set.approval_policy, Some(ApprovalPolicy::StrictEveryStep));
+            assert_eq!(set.tone, None);
+        }
+        other => panic!("{other:?}"),
+    }
+    // At the end of a dial nothing is sent.
+    shown.press(&["l"]);
+    assert_eq!(shown.sent(), None);
+    shown.press(&["d"]);
+    assert!(matches!(shown.sent(), Some(Command::SetPolicy { save: true, .. })));
+    // Below the dials: when something small skips ceremony.
+    shown.press(&["j", "j", "j", "j", "j", "j", "j", "h"]);
+    assert_eq!(shown.sent(), None);
+    shown.press(&["l"]);
+    assert_eq!(shown.sent(), Some(Command::SetGate { when: GateWhen::ForceExit }));
+    insta::assert_snapshot!("policy_gate_80x24", shown.frame(80, 24));
+    insta::assert_snapshot!("policy_gate_120x40", shown.frame(120, 40));
+    shown.press(&["Esc"]);
+    assert!(shown.screen.ui.overlay.is_none());
+}
+
+#[test]
+fn a_node_is_edited_field_by_field() {
+    let mut shown = settled(&scheduled());
+    shown.press(&["2", "j"]);
+    let state = scheduled().state();
+    let leaf = state
+        .planning
+        .roadmap
+        .as_ref()
+        .unwrap()
+        .nodes
+        .iter()
+        .find(|node| node.estimate_minutes.is_some())
+        .unwrap();
+    shown.screen.ui.select(leaf.id.clone());
+    shown.press(&["e"]);
+    insta::assert_snapshot!("edit_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("edit_80x24", shown.frame(80, 24));
+    type_text(&mut shown, "!");
+    shown.press(&["Ctrl-S"]);
+    let edit = PlanEdit::Rename { node: leaf.id.clone(), title: format!("{}!", leaf.title) };
+    assert_eq!(shown.sent(), Some(Command::Edit { edit }));
+    assert_eq!(shown.sent(), None);
+    // Who does it is the last field: a command after a dollar sign.
+    shown.press(&["e", "Enter", "Enter", "Enter", "Enter", "Ctrl-U"]);
+    type_text(&mut shown, "$ make it");
+    shown.press(&["Enter"]);
+    let command = Some("make it".to_owned());
+    let edit = PlanEdit::SetDoer { node: leaf.id.clone(), doer: Doer::Shell, command };
+    assert_eq!(shown.sent(), Some(Command::Edit { edit }));
+}
+
+#[test]
+fn nodes_are_added_removed_moved_and_linked() {
+    let mut shown = settled(&scheduled());
+    shown.press(&["2"]);
+    let state = scheduled().state();
+    let leaves: Vec<TaskId> = state
+        .planning
+        .roadmap
+        .as_ref()
+        .unwrap()
+        .nodes
+        .iter()
+        .filter(|node| node.estimate_minutes.is_some())
+        .map(|node| node.id.clone())
+        .collect();
+    shown.screen.ui.select(leaves[0].clone());
+    shown.press(&["i"]);
+    type_text(&mut shown, "More");
+    shown.press(&["Ctrl-S"]);
+    assert!(
+        matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Add { title, .. } }) if title == "More")
+    );
+    shown.screen.ui.focus = crate::ui_state::Focus::Graph;
+    shown.press(&["Delete", "y"]);
+    assert_eq!(
+        shown.sent(),
+        Some(Command::Edit { edit: PlanEdit::Remove { node: leaves[0].clone() } })
+    );
+    shown.press(&["Ctrl-Down"]);
+    assert!(matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Move { .. } })));
+    shown.press(&["*"]);
+    shown.screen.ui.select(leaves[1].clone());
+    shown.press(&["&"]);
+    assert!(
+        matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Link { from, to, .. } }) if from == leaves[0] && to == leaves[1])
+    );
+}
+
+#[test]
+fn a_draft_is_shown_as_its_outline_before_there_is_a_graph() {
+    let mut shown = settled(&outlined());
+    assert_eq!(shown.screen.ui.view.kind, View::Outline);
+    insta::assert_snapshot!("draft_outline_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("draft_outline_80x24", shown.frame(80, 24));
+    let mut shown = settled(&scheduled());
+    shown.press(&["3"]);
+    insta::assert_snapshot!("draft_gantt_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("draft_gantt_80x24", shown.frame(80, 24));
+}

@@ -1,0 +1,90 @@
+//! The other views of the plan, the palette and help.
+
+use super::fixture::{Fixture, Shown};
+use crate::panes::plan::View;
+
+fn shown(keys: &[&str]) -> Shown {
+    let mut shown = Fixture::running().live();
+    shown.draw(120, 40);
+    shown.press(keys);
+    shown
+}
+
+#[test]
+fn the_same_plan_in_other_views() {
+    for (key, name) in [("2", "outline"), ("3", "gantt"), ("4", "table")] {
+        insta::assert_snapshot!(format!("{name}_120x40"), shown(&[key]).frame(120, 40));
+        insta::assert_snapshot!(format!("{name}_80x24"), shown(&[key]).frame(80, 24));
+    }
+    insta::assert_snapshot!("gantt_200x60", shown(&["3"]).frame(200, 60));
+}
+
+#[test]
+fn the_selection_is_the_same_in_every_view() {
+    let mut shown = shown(&["2", "j", "j"]);
+    let selected = shown.screen.ui.graph.selected.clone();
+    for (key, view) in [("3", View::Gantt), ("4", View::Table), ("1", View::Graph)] {
+        shown.press(&[key]);
+        shown.draw(120, 40);
+        assert_eq!(shown.screen.ui.view.kind, view);
+        assert_eq!(shown.screen.ui.graph.selected, selected);
+    }
+}
+
+#[test]
+fn a_marked_node_is_marked_in_every_view() {
+    let mut shown = shown(&["*"]);
+    for key in ["2", "3", "4"] {
+        shown.press(&[key]);
+        let text = shown.text(120, 40);
+        assert!(text.lines().any(|line| line.trim_start().starts_with('*')), "{text}");
+    }
+    shown.press(&["*"]);
+    assert!(shown.screen.ui.marks.is_empty());
+}
+
+#[test]
+fn the_palette_finds_and_does() {
+    let mut shown = shown(&[":", "t", "a", "b", "l", "e"]);
+    insta::assert_snapshot!("palette_80x24", shown.frame(80, 24));
+    shown.press(&["Enter"]);
+    assert_eq!(shown.screen.ui.view.kind, View::Table);
+}
+
+#[test]
+fn the_palette_answers_nothing() {
+    let mut shown = Fixture::release().live();
+    shown.draw(120, 40);
+    super::fixture::pass(1000);
+    shown.press(&[":", "a", "p", "p", "r", "o", "v", "e", "Enter", "Enter"]);
+    assert_eq!(shown.sent(), None);
+    insta::assert_snapshot!("palette_120x40", shown.frame(120, 40));
+}
+
+/// Everything else that opens over the screen, at both sizes.
+#[test]
+fn what_opens_over_the_screen() {
+    let open: [(&str, bool, &[&str]); 9] = [
+        ("search", true, &["/", "p", "o", "r", "t"]),
+        ("go_to", false, &["g", "+", "6", "m"]),
+        ("bookmark", false, &["m", "h", "e", "r", "e"]),
+        ("jobs", true, &["J", "5"]),
+        ("skip", true, &["S"]),
+        ("stop", true, &["X"]),
+        ("quit", true, &["q"]),
+        ("trace", true, &["Tab"]),
+        ("past_help", false, &["?"]),
+    ];
+    for (name, live, keys) in open {
+        for (width, height) in [(80, 24), (120, 40)] {
+            let fixture = Fixture::running();
+            let mut shown = if live { fixture.live() } else { fixture.replay(20) };
+            shown.draw(width, height);
+            shown.press(keys);
+            insta::assert_snapshot!(
+                format!("over_{name}_{width}x{height}"),
+                shown.frame(width, height)
+            );
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Colours and attributes by role, loaded from TOML.
+//!
+//! A [`Theme`] is what a file says; a [`Palette`] is what this terminal can show of it. Screens draw with a palette
+//! and name roles only, so that a theme, 16 colours or none at all change nothing but looks.
+
+mod file;
+mod role;
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+use ratatui::style::{Color, Modifier, Style};
+
+use file::Entry;
+pub use role::Role;
+
+/// How many colours the terminal shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColorDepth {
+    #[default]
+    True,
+    Sixteen,
+    /// Attributes only, as `NO_COLOR` asks.
+    None,
+}
+
+/// A set of colours and attributes, one for each role.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Theme {
+    pub name: String,
+    /// What the colours were chosen against.
+    background: Option<Color>,
+    entries: Vec<Entry>,
+}
+
+/// Why a theme file cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ThemeError {
+    #[error("theme {theme} cannot be read: {message}")]
+    Syntax { theme: String, message: String },
+    #[error("theme {theme} names an unknown {what} {name:?}{}", meant(nearest.as_deref()))]
+    Unknown { theme: String, what: &'static str, name: String, nearest: Option<String> },
+}
+
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map(|near| format!(", did you mean {near:?}")).unwrap_or_default()
+}
+
+static DARK: LazyLock<Theme> =
+    LazyLock::new(|| own("dark", include_str!("../../../../themes/dark.toml")));
+static MONO: LazyLock<Theme> =
+    LazyLock::new(|| own("mono", include_str!("../../../../themes/mono.toml")));
+
+/// Reads a theme of ours over nothing.
+fn own(name: &str, text: &str) -> Theme {
+    let empty = Theme {
+        name: String::new(),
+        background: None,
+        entries: vec![Entry::default(); Role::ALL.len()],
+    };
+    file::parse(&empty, name, text).expect("a test reads every theme that is built in")
+}
+
+impl Theme {
+    /// The names of the themes that are built in; the first is the default.
+    pub const BUILT_IN: [&'static str; 5] =
+        ["dark", "light", "high_contrast", "colorblind", "mono"];
+
+    /// A theme that is built in.
+    pub fn built_in(name: &str) -> Option<Self> {
+        Some(match name {
+            "dark" => DARK.clone(),
+            "light" => own(name, include_str!("../../../../themes/light.toml")),
+            "high_contrast" => own(name, include_str!("../../../../themes/high_contrast.toml")),
+            "colorblind" => own(name, include_str!("../../../../themes/colorblind.toml")),
+            "mono" => MONO.clone(),
+            _ => return None,
+        })
+    }
+
+    /// The text of a theme that is built in, to copy and change.
+    pub fn built_in_text(name: &str) -> Option<&'static str> {
+        Some(match name {
+            "dark" => include_str!("../../../../themes/dark.toml"),
+            "light" => include_str!("../../../../themes/light.toml"),
+            "high_contrast" => include_str!("../../../../themes/high_contrast.toml"),
+            "colorblind" => include_str!("../../../../themes/colorblind.toml"),
+            "mono" => include_str!("../../../../themes/mono.toml"),
+            _ => return None,
+        })
+    }
+
+    /// Reads a theme file. Roles it does not name keep the values of the dark theme.
+    pub fn parse(name: &str, text: &str) -> Result<Self, ThemeError> {
+        file::parse(&DARK, name, text)
+    }
+
+    /// What a terminal can show of it. Without colours this is the monochrome theme, whichever was chosen.
+    pub fn palette(&self, depth: ColorDepth) -> Palette {
+        let source = if depth == ColorDepth::None { &*MONO } else { self };
+        let style = |entry: &Entry| match depth {
+            ColorDepth::True => entry.true_color(),
+            ColorDepth::Sixteen => entry.sixteen(),
+            ColorDepth::None => Style::default().add_modifier(entry.modifier),
+        };
+        Palette { styles: source.entries.iter().map(style).collect() }
+    }
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        DARK.clone()
+    }
+}
+
+/// The styles a terminal draws with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Palette {
+    styles: Vec<Style>,
+}
+
+impl Palette {
+    /// The style of a role.
+    pub fn style(&self, role: Role) -> Style {
+        self.styles[role as usize]
+    }
+
+    /// A role in bold.
+    pub fn bold(&self, role: Role) -> Style {
+        self.style(role).add_modifier(Modifier::BOLD)
+    }
+
+    /// The lines of a replay: the colour of its badge, without filling cells.
+    pub fn past(&self) -> Style {
+        let badge = self.style(Role::BadgeReplay);
+        match badge.bg {
+            Some(color) => Style::default().fg(color),
+            None => Style::default().add_modifier(Modifier::BOLD),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What the person looks at and how: focus, selection, scroll, zoom, playhead, overlays. Never journaled.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use jiff::Timestamp;
+
+use super::composer::{Composer, Drafts};
+use super::keymap::Action;
+use super::overlays::Overlay;
+use super::panes::plan::{Column, View};
+use super::panes::trace::{Kinds, Search};
+use planwright_drafting::executor::Prdv;
+use planwright_layout::drawing::Zoom;
+use planwright_model::{RequestId, Seq, TaskId};
+
+/// The pane that keys go to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Focus {
+    #[default]
+    Graph,
+    Trace,
+    Running,
+    Approval,
+}
+
+/// The graph as it is looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct GraphUi {
+    pub(crate) selected: Option<TaskId>,
+    /// `None` takes the largest zoom that fits.
+    pub(crate) zoom: Option<Zoom>,
+    /// The selection goes to what runs until the person moves it.
+    pub(crate) following: bool,
+    /// Left and top cell of what is shown.
+    pub(crate) offset: (i32, i32),
+    /// Set when the selection has to be brought into view.
+    pub(crate) reveal: bool,
+}
+
+impl Default for GraphUi {
+    fn default() -> Self {
+        Self { selected: None, zoom: None, following: true, offset: (0, 0), reveal: true }
+    }
+}
+
+/// The other views of the plan as they are looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ViewUi {
+    pub(crate) kind: View,
+    /// The outline is on because there is no graph yet.
+    pub(crate) stands_in: bool,
+    pub(crate) folded: HashSet<TaskId>,
+    /// Counts folding and unfolding, so that rows are worked out anew.
+    pub(crate) folds: usize,
+    /// The first row of the list on the screen.
+    pub(crate) top: usize,
+    /// Which of the chart's scales is on; 0 is the one that fits.
+    pub(crate) zoom: usize,
+    /// The column of the chart at its left edge.
+    pub(crate) column: i64,
+    pub(crate) sort: Column,
+}
+
+impl ViewUi {
+    /// Folds what is open and opens what is folded.
+    pub(crate) fn turn(&mut self, id: &TaskId) {
+        if !self.folded.remove(id) {
+            self.folded.insert(id.clone());
+        }
+        self.folds += 1;
+    }
+}
+
+/// The trace as it is looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct TraceUi {
+    pub(crate) following: bool,
+    /// The step under the cursor.
+    pub(crate) cursor: Option<Seq>,
+    /// The step at the top and which of its rows; a step, so that a resize keeps the place.
+    pub(crate) top: Option<(Seq, usize)>,
+    pub(crate) unfolded: HashSet<Seq>,
+    /// Steps that say why they took the tool they took.
+    pub(crate) explained: HashSet<Seq>,
+    pub(crate) kinds: Kinds,
+    pub(crate) search: Option<Search>,
+    /// Shows the steps of one task only.
+    pub(crate) only: Option<TaskId>,
+    /// Shows the steps of one part of the agents' loops only.
+    pub(crate) role: Option<Prdv>,
+}
+
+impl Default for TraceUi {
+    fn default() -> Self {
+        Self {
+            following: true,
+            cursor: None,
+            top: None,
+            unfolded: HashSet::new(),
+            explained: HashSet::new(),
+            kinds: Kinds::All,
+            search: None,
+            only: None,
+            role: None,
+        }
+    }
+}
+
+/// The open request as it is looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CardUi {
+    pub(crate) request: Option<RequestId>,
+    /// The failed task that the person turned to instead of a request.
+    pub(crate) failed: Option<TaskId>,
+    pub(crate) scroll: usize,
+    /// Whether its last line has been on the screen.
+    pub(crate) seen: bool,
+    /// When it was first drawn. Keys before that, and shortly after, do not answer it.
+    pub(crate) shown_at: Option<Timestamp>,
+    /// Whether the terms of the confidence are shown, and whether they have to be brought into view.
+    pub(crate) terms: bool,
+    pub(crate) reveal: bool,
+    /// The answer under the cursor, where there are some to pick from; none at first.
+    pub(crate) choice: Option<usize>,
+    /// An answer is on its way; a second press of the key does not send another.
+    pub(crate) sent: bool,
+}
+
+/// Where in time the person looks.
+#[derive(Clone, Debug)]
+pub(crate) struct Playhead {
+    /// The event that is shown; `None` for the latest.
+    pub(crate) cursor: Option<Seq>,
+    pub(crate) playing: bool,
+    pub(crate) speed: u32,
+    pub(crate) skip_waits: bool,
+    /// The wall time of the last step of playback, and the moment of the run it stood at.
+    pub(crate) clock: Option<(Timestamp, Timestamp)>,
+    /// The mouse holds the cursor.
+    pub(crate) dragging: bool,
+}
+
+impl Default for Playhead {
+    fn default() -> Self {
+        Self {
+            cursor: None,
+            playing: false,
+            speed: 1,
+            skip_waits: true,
+            clock: None,
+            dragging: false,
+        }
+    }
+}
+
+/// Everything about looking.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UiState {
+    pub(crate) focus: Focus,
+    pub(crate) graph: GraphUi,
+    pub(crate) view: ViewUi,
+    /// Nodes that the next wish is about.
+    pub(crate) marks: BTreeSet<TaskId>,
+    pub(crate) trace: TraceUi,
+    /// The row under the cursor of the running pane.
+    pub(crate) running: usize,
+    pub(crate) card: CardUi,
+    pub(crate) time: Playhead,
+    /// Events that the person marked, and what they noted.
+    pub(crate) bookmarks: BTreeMap<Seq, String>,
+    pub(crate) overlay: Option<Overlay>,
+    /// What is being typed into the panel.
+    pub(crate) composer: Option<Composer>,
+    /// The pane that gets the focus back once it is typed.
+    pub(crate) came_from: Option<Focus>,
+    pub(crate) drafts: Drafts,
+    /// What was chosen in the palette, the last first.
+    pub(crate) recent: Vec<Action>,
+    /// One line for the person, until the next key.
+    pub(crate) message: Option<String>,
+    /// What was sent, until the journal answers.
+    pub(crate) sent: Option<String>,
+}
+
+impl UiState {
+    /// Selects a task by hand, which ends following.
+    pub(crate) fn select(&mut self, task: TaskId) {
+        self.graph.selected = Some(task);
+        self.graph.following = false;
+        self.graph.reveal = true;
+    }
+}

@@ -1,0 +1,95 @@
+//! A line to type into, with the usual editing keys.
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::widgets::Widget;
+use tui_textarea::TextArea;
+
+use planwright_text::{clean, clean_line};
+
+/// The longest line a field takes.
+const LIMIT: usize = 2_000;
+
+/// One line of text that is being typed.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    area: TextArea<'static>,
+}
+
+impl Default for Field {
+    fn default() -> Self {
+        Self::new("")
+    }
+}
+
+impl Field {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut area = TextArea::new(vec![clean_line(text).into_owned()]);
+        area.set_cursor_line_style(Style::default());
+        area.move_cursor(tui_textarea::CursorMove::End);
+        Self { area }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.area.lines().first().map_or("", String::as_str)
+    }
+
+    /// All lines, where the owner lets it have several.
+    pub(crate) fn whole(&self) -> String {
+        self.area.lines().join("\n")
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.area.lines().len()
+    }
+
+    /// Begins another line.
+    pub(crate) fn new_line(&mut self) {
+        if self.whole().chars().count() < LIMIT {
+            self.area.insert_newline();
+        }
+    }
+
+    /// Several lines, as an editor left them.
+    pub(crate) fn of_lines(text: &str) -> Self {
+        let text: String = clean(text.trim_end()).chars().take(LIMIT).collect();
+        let mut area = TextArea::new(text.lines().map(str::to_owned).collect());
+        area.set_cursor_line_style(Style::default());
+        area.move_cursor(tui_textarea::CursorMove::Bottom);
+        area.move_cursor(tui_textarea::CursorMove::End);
+        Self { area }
+    }
+
+    /// Takes a key that the owner has no other use for. Says whether the text changed.
+    pub(crate) fn on_key(&mut self, event: &KeyEvent) -> bool {
+        if self.text().chars().count() >= LIMIT
+            && matches!(event.code, crossterm::event::KeyCode::Char(_))
+        {
+            return false;
+        }
+        // A field has one line: the keys that would make another one are its owner's.
+        let ctrl = event.modifiers.contains(crossterm::event::KeyModifiers::CONTROL);
+        let new_line = matches!(event.code, crossterm::event::KeyCode::Enter)
+            || ctrl && matches!(event.code, crossterm::event::KeyCode::Char('m' | 'j'));
+        if ctrl && event.code == crossterm::event::KeyCode::Char('u') {
+            return self.area.delete_line_by_head();
+        }
+        !new_line && self.area.input(*event)
+    }
+
+    pub(crate) fn on_paste(&mut self, text: &str) {
+        let room = LIMIT.saturating_sub(self.text().chars().count());
+        let line = clean_line(text).replace('\n', " ");
+        self.area.insert_str(line.chars().take(room).collect::<String>());
+    }
+
+    pub(crate) fn draw(&self, area: Rect, style: Style, buf: &mut Buffer) {
+        let area = area.intersection(buf.area);
+        let mut text = self.area.clone();
+        text.set_style(style);
+        text.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
+        (&text).render(area, buf);
+    }
+}

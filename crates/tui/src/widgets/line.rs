@@ -1,0 +1,144 @@
+//! One row of the screen, written from the left and from the right.
+//!
+//! This is the door through which text reaches the buffer: everything is cleaned here, whoever wrote it, so that no
+//! pane can forget to.
+
+use std::borrow::Cow;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use planwright_text::{clean_line, display_width, truncate_end};
+
+/// A piece of text in one style.
+pub(crate) type Piece<'a> = (Cow<'a, str>, Style);
+
+/// Makes a piece.
+pub(crate) fn piece<'a>(text: impl Into<Cow<'a, str>>, style: Style) -> Piece<'a> {
+    (text.into(), style)
+}
+
+/// How many cells pieces take.
+pub(crate) fn width_of(pieces: &[Piece<'_>]) -> usize {
+    pieces.iter().map(|(text, _)| display_width(&clean_line(text))).sum()
+}
+
+/// A row that is being written.
+pub(crate) struct Line<'b> {
+    buf: &'b mut Buffer,
+    x: u16,
+    y: u16,
+    end: u16,
+}
+
+impl<'b> Line<'b> {
+    /// Starts at the left of a row. Rows outside the buffer take nothing.
+    pub(crate) fn new(buf: &'b mut Buffer, area: Rect) -> Self {
+        let area = area.intersection(buf.area);
+        let end = if area.height == 0 { area.x } else { area.right() };
+        Self { buf, x: area.x, y: area.y, end }
+    }
+
+    /// How many cells are left.
+    pub(crate) fn left(&self) -> usize {
+        usize::from(self.end.saturating_sub(self.x))
+    }
+
+    /// Writes text, cut with `…` where it does not fit.
+    pub(crate) fn put(&mut self, text: &str, style: Style) -> &mut Self {
+        let clean = clean_line(text);
+        let cut = truncate_end(&clean, self.left());
+        self.write(&cut, style)
+    }
+
+    /// Writes text into exactly so many cells.
+    pub(crate) fn column(&mut self, text: &str, cols: usize, style: Style) -> &mut Self {
+        let stop = (usize::from(self.x) + cols).min(usize::from(self.end)) as u16;
+        let clean = clean_line(text);
+        let cut = truncate_end(&clean, cols.min(self.left()));
+        self.write(&cut, style);
+        self.x = self.x.max(stop);
+        self
+    }
+
+    /// Writes several pieces.
+    pub(crate) fn pieces(&mut self, pieces: &[Piece<'_>]) -> &mut Self {
+        for (text, style) in pieces {
+            self.put(text, *style);
+        }
+        self
+    }
+
+    /// Leaves cells free.
+    pub(crate) fn skip(&mut self, cols: usize) -> &mut Self {
+        self.x = (usize::from(self.x) + cols).min(usize::from(self.end)) as u16;
+        self
+    }
+
+    /// Writes pieces at the right end, if they fit whole, and keeps what comes from the left two cells away.
+    pub(crate) fn right(&mut self, pieces: &[Piece<'_>]) -> &mut Self {
+        let width = width_of(pieces);
+        if width == 0 || width > self.left() {
+            return self;
+        }
+        let start = self.end - width as u16;
+        let (kept_x, kept_end) = (self.x, self.end);
+        self.x = start;
+        self.end = kept_end;
+        self.pieces(pieces);
+        self.x = kept_x;
+        self.end = start.saturating_sub(2).max(kept_x);
+        self
+    }
+
+    fn write(&mut self, text: &str, style: Style) -> &mut Self {
+        if self.left() > 0 {
+            let (x, _) = self.buf.set_stringn(self.x, self.y, text, self.left(), style);
+            self.x = x;
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(width: u16, write: impl FnOnce(&mut Line<'_>)) -> String {
+        let mut buf = Buffer::empty(Rect::new(0, 0, width, 1));
+        let area = buf.area;
+        write(&mut Line::new(&mut buf, area));
+        (0..width).map(|x| buf[(x, 0)].symbol().to_owned()).collect()
+    }
+
+    #[test]
+    fn text_from_the_left_stays_clear_of_text_at_the_right() {
+        let plain = Style::default();
+        let text = row(16, |line| {
+            line.right(&[piece("right", plain)]).put("a long text", plain);
+        });
+        assert_eq!(text, "a long t…  right");
+    }
+
+    #[test]
+    fn control_characters_never_get_through() {
+        let text = row(12, |line| {
+            line.put("a\u{1b}[31mb\u{7}\u{202e}c", Style::default());
+        });
+        assert!(
+            text.chars().all(|letter| !letter.is_control() && letter != '\u{202e}'),
+            "{text:?}"
+        );
+    }
+
+    #[test]
+    fn columns_keep_their_place() {
+        let plain = Style::default();
+        let text = row(16, |line| {
+            line.column("日本語の題", 6, plain).put("7", plain);
+        });
+        // A wide character leaves its second cell empty in the buffer.
+        assert_eq!(text.replace(' ', ""), "日本…7");
+    }
+}

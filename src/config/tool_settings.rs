@@ -1,0 +1,96 @@
+//! From the configuration file to the settings that tools take.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use planwright_tools::mcp::Servers;
+use planwright_tools::meta::Effect;
+use planwright_tools::permission::{Matching, Rule};
+use planwright_tools::settings::{McpReach, McpServer, ToolSettings, WebSettings};
+
+use super::{McpConfig, PermissionConfig, Settings, ToolsConfig};
+
+impl From<&ToolsConfig> for ToolSettings {
+    fn from(config: &ToolsConfig) -> Self {
+        let default = Self::default();
+        let limit = config.result_char_limit.and_then(|limit| usize::try_from(limit).ok());
+        Self {
+            result_char_limit: limit.unwrap_or(default.result_char_limit),
+            command_time: config.command_time_sec.map_or(default.command_time, Duration::from_secs),
+            test_command: config.test_command.clone(),
+            environment: config.environment.clone(),
+            readable: config.readable.clone(),
+            writable: config.writable.clone(),
+            web: WebSettings {
+                search_endpoint: config.search_endpoint.clone(),
+                allow_private: config.allow_private.clone(),
+                use_proxy: config.use_proxy,
+                ..default.web
+            },
+            ..default
+        }
+    }
+}
+
+impl From<&PermissionConfig> for Rule {
+    fn from(config: &PermissionConfig) -> Self {
+        let matching = match config {
+            PermissionConfig { command: Some(command), .. } => {
+                Matching::Command { command: command.clone() }
+            }
+            PermissionConfig { command_prefix: Some(prefix), .. } => {
+                Matching::CommandPrefix { prefix: prefix.clone() }
+            }
+            PermissionConfig { path: Some(glob), .. } => Matching::Path { glob: glob.clone() },
+            PermissionConfig { host: Some(host), .. } => {
+                Matching::Host { host: host.to_lowercase() }
+            }
+            _ => Matching::Any,
+        };
+        let rule = if config.deny {
+            Rule::deny(&config.tool, matching)
+        } else {
+            Rule::allow(&config.tool, matching)
+        };
+        Self {
+            unsandboxed: config.unsandboxed,
+            network: config.network,
+            directory: config.directory.clone(),
+            ..rule
+        }
+    }
+}
+
+impl From<&McpConfig> for McpServer {
+    fn from(config: &McpConfig) -> Self {
+        let reach = match &config.url {
+            Some(url) => {
+                McpReach::Http { url: url.clone(), token_variable: config.token_variable.clone() }
+            }
+            None => McpReach::Process {
+                command: config.command.clone(),
+                environment: config.environment.clone(),
+                set: config.set.clone(),
+            },
+        };
+        let effects = config.read_only.iter().map(|name| (name.clone(), Effect::Look)).collect();
+        let time_limit = Duration::from_secs(config.timeout_sec.unwrap_or(60));
+        Self { reach, effects, time_limit }
+    }
+}
+
+/// The person's rules.
+pub fn rules(settings: &Settings) -> Vec<Rule> {
+    settings.permissions.iter().map(Rule::from).collect()
+}
+
+/// The servers of the person's config.
+pub fn servers(settings: &Settings) -> Servers {
+    let configs: BTreeMap<String, McpServer> =
+        settings.mcp.iter().map(|(name, config)| (name.clone(), config.into())).collect();
+    Servers::new(&configs)
+}
+
+pub fn tool_settings(settings: &Settings) -> ToolSettings {
+    ToolSettings::from(&settings.tools)
+}
